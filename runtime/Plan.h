@@ -50,6 +50,7 @@ struct RawInput {
   std::string file;  ///< as resolved against the spec's folder; empty for synthetic
   int64_t width = 0; ///< values a row
   int64_t arena = 0; ///< chunk buffer [chunk, width] f64
+  bool header = false; ///< csv: the first line names the columns
 };
 
 /// A data declaration: how to fill its fields from files, chunk by chunk.

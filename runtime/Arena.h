@@ -1,0 +1,49 @@
+//===- Arena.h - the memory of a run, allocated once ----------------------===//
+#ifndef DYN_RUNTIME_ARENA_H
+#define DYN_RUNTIME_ARENA_H
+
+#include "runtime/Plan.h"
+#include "runtime/Status.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace dyn {
+
+/// One zeroed block, aligned to 64 bytes, or to 2 MB with huge pages asked for
+/// when it has 4 MB or more. Every page is touched on creation, so that no
+/// step faults. Owns its memory; movable.
+class Block {
+public:
+  Block() = default;
+  static Expected<Block> create(int64_t bytes);
+  Block(Block &&other) noexcept;
+  Block &operator=(Block &&other) noexcept;
+  ~Block();
+
+  void *data() const { return base; }
+  int64_t bytes() const { return size; }
+
+private:
+  void *base = nullptr;
+  int64_t size = 0;
+};
+
+/// All arenas of a plan, in its order.
+class Arenas {
+public:
+  /// Fails when memory is short, naming the arena and its size.
+  static Expected<Arenas> create(const std::vector<plan::Arena> &list);
+
+  /// What DynContext::arenas points at; stable while this lives and is not moved from.
+  void *const *bases() const { return pointers.data(); }
+  void *operator[](int64_t arena) const { return pointers[static_cast<size_t>(arena)]; }
+  int64_t count() const { return static_cast<int64_t>(pointers.size()); }
+
+private:
+  std::vector<Block> blocks;
+  std::vector<void *> pointers;
+};
+
+} // namespace dyn
+#endif // DYN_RUNTIME_ARENA_H

@@ -1,0 +1,86 @@
+//===- Session.h - a running program --------------------------------------===//
+//
+// From a plan and a way to find entry points to a finished run:
+//
+//   auto session = Session::create(std::move(plan), lookup, options);   // allocates, starts threads
+//   session->load();                                                   // fills the sets
+//   Outcome outcome = session->run();                                  // calls plan.entry
+//
+// An entry point is anything that takes a DynContext*: native code or an
+// interpreter. Both call the functions of Functions.def, which are defined here.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DYN_RUNTIME_SESSION_H
+#define DYN_RUNTIME_SESSION_H
+
+#include "runtime/Metrics.h"
+#include "runtime/Plan.h"
+#include "runtime/Status.h"
+#include "runtime/abi.h"
+#include "runtime/sinks/Memory.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dyn {
+
+using Entry = std::function<void(DynContext *)>;
+/// From the name of an entry point to its code; empty when there is none of that name.
+using EntryLookup = std::function<Entry(const std::string &)>;
+
+struct SessionOptions {
+  int threads = 0;          ///< <= 0: what the machine has
+  std::string directory;    ///< run folder, made if missing; empty: nothing is written
+  std::string run;          ///< value of `run` in metrics.jsonl; empty: the plan's name
+  bool progress = false;    ///< a progress line on stderr
+  bool keepSeries = true;   ///< keep metrics in memory (for `expect`)
+  bool catchInterrupt = false; ///< SIGINT ends the run after the present step; a second one kills
+  std::vector<std::unique_ptr<Sink>> sinks; ///< more places for metrics
+};
+
+/// How a run ended.
+struct Outcome {
+  DynStatus status = DYN_OK;
+  int64_t step = 0;          ///< updates made
+  int64_t site = -1;         ///< number in plan.sites when a guard, index or loop failed
+  std::string message;       ///< empty on success
+  Status output;             ///< files and sinks: separate, as a run may succeed and its disk be full
+  /// 0 success, 1 failed, 130 interrupted.
+  int exitCode() const;
+};
+
+class Session {
+public:
+  /// Checks the plan, allocates arenas, makes products, starts threads. Fails when an entry point is
+  /// missing, memory is short or the plan does not hold together.
+  static Expected<std::unique_ptr<Session>> create(plan::Plan plan, EntryLookup lookup, SessionOptions options);
+  ~Session();
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+
+  /// Reads every source and fills the sets; names file, row and field of what it refuses.
+  Status load();
+  /// Runs plan.entry to its end, drains metrics, writes final.safetensors when there is a folder.
+  Outcome run();
+
+  const plan::Plan &plan() const;
+  /// What entry points receive; valid as long as the session.
+  DynContext &context();
+  /// First element of a parameter or state.
+  const void *data(const plan::Leaf &leaf) const;
+  /// Series kept by keepSeries.
+  const MetricSeries &series() const;
+
+private:
+  explicit Session(std::unique_ptr<DynRuntime> runtime);
+  std::unique_ptr<DynRuntime> runtime;
+};
+
+/// Asks the running session to stop after the present step, as the first SIGINT does. Async-signal-safe.
+void requestInterrupt();
+
+} // namespace dyn
+#endif // DYN_RUNTIME_SESSION_H
