@@ -1,0 +1,86 @@
+//===- Jit.cpp - an object file becomes callable code ---------------------===//
+#include "runtime/jit/Jit.h"
+
+#include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+
+#include <cmath>
+#include <cstring>
+#include <mutex>
+
+using namespace llvm;
+using namespace llvm::orc;
+
+namespace dyn {
+namespace {
+
+struct Symbol {
+  const char *name;
+  void *address;
+};
+
+template <typename F> void *address(F *function) { return reinterpret_cast<void *>(function); }
+
+/// Everything that generated code may call.
+std::vector<Symbol> symbolTable() {
+  using Unary = double(double);
+  using Binary = double(double, double);
+  return {
+#define DYN_FUNCTION(NAME, RESULT, PARAMETERS, DOC) {#NAME, address(&NAME)},
+#include "runtime/Functions.def"
+#undef DYN_FUNCTION
+      {"sin", address(static_cast<Unary *>(&std::sin))},
+      {"cos", address(static_cast<Unary *>(&std::cos))},
+      {"pow", address(static_cast<Binary *>(&std::pow))},
+      {"fmod", address(static_cast<Binary *>(&std::fmod))},
+      {"fmodf", address(&::fmodf)},
+      // The code generator turns loops of stores into these.
+      {"memcpy", address(&std::memcpy)},
+      {"memset", address(&std::memset)},
+      {"memmove", address(&std::memmove)},
+  };
+}
+
+} // namespace
+
+struct Jit::State {
+  std::unique_ptr<LLJIT> jit;
+};
+
+Jit::Jit(std::unique_ptr<State> state) : state(std::move(state)) {}
+Jit::~Jit() = default;
+
+Expected<std::unique_ptr<Jit>> Jit::load(StringRef object) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+  });
+  auto jit = LLJITBuilder()
+                 .setLinkProcessSymbolsByDefault(false)
+                 .setPlatformSetUp(setUpInactivePlatform)
+                 .create();
+  if (!jit)
+    return jit.takeError();
+  SymbolMap symbols;
+  for (const Symbol &symbol : symbolTable())
+    symbols[(*jit)->mangleAndIntern(symbol.name)] = {ExecutorAddr::fromPtr(symbol.address),
+                                                     JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  JITDylib &library = (*jit)->getMainJITDylib();
+  if (Error error = library.define(absoluteSymbols(std::move(symbols))))
+    return std::move(error);
+  if (Error error = (*jit)->addObjectFile(MemoryBuffer::getMemBufferCopy(object, "dyn")))
+    return std::move(error);
+  return std::unique_ptr<Jit>(new Jit(std::make_unique<State>(State{std::move(*jit)})));
+}
+
+Expected<DynEntry> Jit::lookup(StringRef name) {
+  Expected<ExecutorAddr> found = state->jit->lookup(name);
+  if (!found)
+    return found.takeError();
+  return found->toPtr<DynEntry>();
+}
+
+} // namespace dyn
