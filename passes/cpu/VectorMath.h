@@ -1,0 +1,39 @@
+//===- VectorMath.h - elementary functions written in arith ---------------===//
+//
+// Every function is written once and works on a scalar or on a vector of f32
+// or f64: the same operations in the same order, each rounded once (products
+// that are to be fused say so with fma). A lane of a vector, a lane of a
+// masked tail and a scalar therefore have the same bits.
+//
+// Accuracy, measured against MPFR by VectorMath_test.cpp, in ulp:
+//
+//   function   f32   f64        method
+//   exp        1     1          Cody-Waite, degree 7 / 12
+//   expm1      1     1          as exp, head and tail of e^r - 1 kept apart
+//   log        1     1          s = f/(2+f), degree 4 / 7 in s^2
+//   log1p      1     1          as log, with the rounding of 1 + x put back
+//   tanh       1     1          quotient of expm1 with its tail
+//   sigmoid    1     1          quotient of exp with its tail
+//   erf        1     1          odd polynomial; 1 - e^(-x^2) q beyond 1
+//   sin, cos   1     1          three-part pi/2; libm lane by lane beyond 2^20
+//   pow        1     1          libm lane by lane, f32 through f64
+//   rsqrt      1     1          1 / sqrt(x)
+//
+//===----------------------------------------------------------------------===//
+#ifndef DYN_PASSES_CPU_VECTORMATH_H
+#define DYN_PASSES_CPU_VECTORMATH_H
+
+#include "mlir/IR/Builders.h"
+
+namespace dyn {
+
+enum class MathFunction { exp, expm1, log, log1p, sin, cos, tanh, sigmoid, erf, rsqrt };
+
+/// Writes `function` of x (f32 or f64, scalar or vector) at the builder's place.
+mlir::Value emitMath(mlir::OpBuilder &builder, mlir::Location loc, MathFunction function, mlir::Value x);
+
+/// x to the power y; whole and half constant exponents become products and square roots.
+mlir::Value emitPow(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x, mlir::Value y);
+
+} // namespace dyn
+#endif // DYN_PASSES_CPU_VECTORMATH_H
