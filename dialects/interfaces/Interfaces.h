@@ -1,0 +1,38 @@
+//===- Interfaces.h - Differentiable, Batchable, Elementwise, HiddenAxes --===//
+#ifndef DYN_DIALECTS_INTERFACES_INTERFACES_H
+#define DYN_DIALECTS_INTERFACES_INTERFACES_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpDefinition.h"
+
+namespace dyn {
+
+/// Result i depends on element i of each operand only; all operands and the result have one shape.
+template <typename ConcreteType>
+class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {};
+
+/// Told which op stands in the way, and why.
+using RefuseFn = llvm::function_ref<void(mlir::Operation *, const llvm::Twine &)>;
+
+/// What a reverse rule may ask and tell.
+struct VjpRequest {
+  llvm::ArrayRef<bool> needed; ///< one an input: whether its cotangent is wanted
+  RefuseFn refuse;
+};
+
+/// The operands of `op`, then the values from outside that its regions use, in order of first use.
+llvm::SmallVector<mlir::Value> getInputs(mlir::Operation *op);
+
+/// The encoding of a value computed from values of encodings `a` and `b`; null is "none" and merges to the other.
+/// Fails when they cannot meet.
+llvm::FailureOr<mlir::Attribute> mergeEncodings(mlir::Attribute a, mlir::Attribute b);
+/// As above over the types of all `types` that are ranked tensors.
+llvm::FailureOr<mlir::Attribute> mergeEncodings(mlir::TypeRange types);
+
+} // namespace dyn
+
+#include "dialects/interfaces/AttrInterfaces.h.inc"
+#include "dialects/interfaces/Interfaces.h.inc"
+
+#endif // DYN_DIALECTS_INTERFACES_INTERFACES_H
