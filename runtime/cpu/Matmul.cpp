@@ -1,0 +1,223 @@
+//===- Matmul.cpp - how a product is cut and in what order ----------------===//
+//
+// Three layers: here pieces for threads and caches; in MatmulKernels.inc panels
+// and tiles; in its innermost function registers.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/cpu/Matmul.h"
+
+#include <algorithm>
+
+namespace dyn::cpu {
+namespace {
+
+/// Multiplications below which a piece is not worth handing to a thread (a fork costs about half a microsecond).
+constexpr int64_t pieceWork = int64_t(1) << 16;
+/// Products below this many multiplications are one piece.
+constexpr int64_t smallWork = int64_t(1) << 18;
+/// Bytes of C that an epilogue finds in cache.
+constexpr int64_t cachedBytes = int64_t(256) << 10;
+constexpr int64_t firstCache = int64_t(32) << 10;
+/// Rows of a block are a multiple of this, which all tile heights divide.
+constexpr int64_t rowUnit = 24;
+constexpr int64_t mostBlockRows = 96;
+
+int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// a * b * c without overflow, at most `most`.
+int64_t boundedProduct(int64_t a, int64_t b, int64_t c, int64_t most = int64_t(1) << 60) {
+  __int128 product = static_cast<__int128>(a) * b;
+  product = product > most ? most : product * c;
+  return product > most ? most : int64_t(product);
+}
+
+/// Rows of C a block: few enough that C stays in cache and that several threads find work.
+int64_t chooseBlockRows(const plan::Product &shape, int64_t elementBytes) {
+  if (boundedProduct(shape.m, shape.n, shape.k) < smallWork && shape.m * shape.n * elementBytes <= cachedBytes)
+    return shape.m;
+  int64_t cached = cachedBytes / std::max<int64_t>(1, shape.n * elementBytes);
+  int64_t shared = ceilDivide(shape.m, 8);
+  int64_t rows = std::min({cached, shared, mostBlockRows});
+  return std::max<int64_t>(1, ceilDivide(rows, rowUnit)) * rowUnit;
+}
+
+} // namespace
+
+#if defined(__x86_64__)
+const KernelSet &chooseKernels() {
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+    return avx512Kernels;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return avx2Kernels;
+  return baselineKernels;
+}
+#else
+const KernelSet &chooseKernels() { return baselineKernels; }
+#endif
+
+template <typename T> Products::Prepared Products::prepare(const plan::Product &shape, const Kernels<T> &kernels) {
+  constexpr int64_t bytes = sizeof(T);
+  Prepared p;
+  p.shape = shape;
+  p.panels = ceilDivide(shape.n, kernels.panel);
+  p.blockRows = chooseBlockRows(shape, bytes);
+  int64_t work = boundedProduct(shape.m, shape.n, shape.k);
+  // Reading B in place costs cache misses once it outgrows L1 and is read for many tiles of rows.
+  bool reread = shape.m > 2 * kernels.tile && boundedProduct(shape.k, shape.n, bytes) > firstCache;
+  p.packAll = shape.transposeB || (reread && p.panels > 1);
+  p.packLast = !p.packAll && shape.n % kernels.lanes != 0;
+  p.packA = shape.n >= 4 * kernels.panel && boundedProduct(std::min(p.blockRows, shape.m), shape.k, bytes) > firstCache;
+  p.overBatch = shape.batch > 1 && work < smallWork;
+  if (p.overBatch) {
+    p.grain = std::max<int64_t>(1, pieceWork / std::max<int64_t>(work, 1));
+    if (boundedProduct(work, shape.batch, 1) < smallWork)
+      p.grain = shape.batch;
+  }
+  return p;
+}
+
+Expected<Products> Products::create(const std::vector<plan::Product> &list, ThreadPool &pool,
+                                    const KernelSet &kernels) {
+  Products products;
+  products.pool = &pool;
+  products.kernels = &kernels;
+  int64_t panelBytes = 0, tileBytes = 0;
+  for (const plan::Product &shape : list) {
+    bool f32 = shape.element == plan::Element::f32;
+    if (!f32 && shape.element != plan::Element::f64)
+      return Status::error("a matrix product of whole numbers has no kernel: cast to real first");
+    if (std::min({shape.batch, shape.m, shape.n, shape.k}) < 0)
+      return Status::error("a matrix product has a negative size");
+    Prepared p = f32 ? prepare<float>(shape, kernels.f32) : prepare<double>(shape, kernels.f64);
+    int64_t bytes = plan::sizeOf(shape.element), panel = f32 ? kernels.f32.panel : kernels.f64.panel;
+    if (p.packAll)
+      panelBytes = std::max(panelBytes, boundedProduct(p.panels * panel, shape.k, bytes));
+    if (p.packLast)
+      panelBytes = std::max(panelBytes, boundedProduct(panel, shape.k, bytes));
+    if (p.packA)
+      tileBytes = std::max(tileBytes, p.blockRows * kBlock * bytes);
+    products.list.push_back(std::move(p));
+  }
+  // One a thread, as a product may be called from inside a piece.
+  for (int thread = 0; thread < pool.threads(); ++thread) {
+    Expected<Block> panels = Block::create(panelBytes), tiles = Block::create(tileBytes);
+    if (!panels || !tiles)
+      return Status::error("scratch for matrix products: " + (panels ? tiles : panels).status().message());
+    products.panelBlocks.push_back(std::move(*panels));
+    products.tileBlocks.push_back(std::move(*tiles));
+  }
+  return products;
+}
+
+template <typename T> T *Products::panelScratch() const {
+  return static_cast<T *>(panelBlocks[static_cast<size_t>(ThreadPool::threadIndex())].data());
+}
+template <typename T> T *Products::tileScratch() const {
+  return static_cast<T *>(tileBlocks[static_cast<size_t>(ThreadPool::threadIndex())].data());
+}
+
+/// What the pieces of one call share.
+template <typename T> struct Products::Call {
+  const Products &products;
+  const Prepared &prepared;
+  const Kernels<T> &kernels;
+  const T *a, *b;
+  T *c;
+  DynRange epilogue;
+  void *closure;
+  T *panels = nullptr; ///< packed B of the present batch member, when pieces are blocks of rows
+  int64_t member = 0;
+
+  Operands<T> operands(int64_t member, T *panels) const {
+    const plan::Product &s = prepared.shape;
+    Operands<T> x;
+    x.a = a + member * s.m * s.k;
+    x.rowStride = s.transposeA ? 1 : s.k;
+    x.kStride = s.transposeA ? s.m : 1;
+    x.b = b + member * s.k * s.n;
+    x.transposeB = s.transposeB;
+    x.c = c + member * s.m * s.n;
+    x.n = s.n;
+    x.k = s.k;
+    x.accumulate = s.accumulate;
+    x.panels = panels;
+    x.allPacked = prepared.packAll;
+    x.tiles = prepared.packA ? products.tileScratch<T>() : nullptr;
+    return x;
+  }
+
+  /// Packs what is to be packed of one member's B, on this thread.
+  void pack(const Operands<T> &x, T *panels) const {
+    if (prepared.packAll)
+      kernels.packB(x, 0, prepared.panels, panels);
+    else if (prepared.packLast)
+      kernels.packB(x, prepared.panels - 1, prepared.panels, panels);
+  }
+
+  void finish(int64_t lo, int64_t hi) const {
+    if (epilogue)
+      epilogue(closure, lo, hi);
+  }
+
+  static void packPiece(void *self, int64_t lo, int64_t hi) {
+    const Call &call = *static_cast<Call *>(self);
+    T *out = call.panels + lo * call.kernels.panel * call.prepared.shape.k;
+    call.kernels.packB(call.operands(call.member, call.panels), lo, hi, out);
+  }
+
+  static void rowsPiece(void *self, int64_t lo, int64_t hi) {
+    const Call &call = *static_cast<Call *>(self);
+    call.kernels.rows(call.operands(call.member, call.panels), lo, hi);
+    int64_t before = call.member * call.prepared.shape.m;
+    call.finish(before + lo, before + hi);
+  }
+
+  static void membersPiece(void *self, int64_t lo, int64_t hi) {
+    const Call &call = *static_cast<Call *>(self);
+    const Prepared &p = call.prepared;
+    T *panels = call.products.panelScratch<T>();
+    for (int64_t member = lo; member < hi; ++member) {
+      Operands<T> x = call.operands(member, panels);
+      call.pack(x, panels);
+      for (int64_t row = 0; row < p.shape.m; row += p.blockRows)
+        call.kernels.rows(x, row, std::min(row + p.blockRows, p.shape.m));
+    }
+    call.finish(lo * p.shape.m, hi * p.shape.m);
+  }
+};
+
+template <typename T>
+void Products::runAs(const Prepared &p, const Kernels<T> &kernels, const void *a, const void *b, void *c,
+                     DynRange epilogue, void *closure) {
+  Call<T> call{*this, p, kernels, static_cast<const T *>(a), static_cast<const T *>(b), static_cast<T *>(c),
+               epilogue, closure};
+  if (p.shape.m == 0 || p.shape.n == 0)
+    return;
+  if (p.overBatch) {
+    pool->parallelFor(Call<T>::membersPiece, &call, p.shape.batch, p.grain);
+    return;
+  }
+  call.panels = panelScratch<T>();
+  bool onePiece = p.blockRows >= p.shape.m;
+  for (call.member = 0; call.member < p.shape.batch; ++call.member) {
+    if (p.packAll && !onePiece)
+      pool->parallelFor(Call<T>::packPiece, &call, p.panels, std::max<int64_t>(1, p.panels / 8));
+    else
+      call.pack(call.operands(call.member, call.panels), call.panels);
+    if (onePiece)
+      Call<T>::rowsPiece(&call, 0, p.shape.m);
+    else
+      pool->parallelFor(Call<T>::rowsPiece, &call, p.shape.m, p.blockRows);
+  }
+}
+
+void Products::run(int64_t product, const void *a, const void *b, void *c, DynRange epilogue, void *closure) {
+  const Prepared &p = list[static_cast<size_t>(product)];
+  if (p.shape.element == plan::Element::f32)
+    runAs<float>(p, kernels->f32, a, b, c, epilogue, closure);
+  else
+    runAs<double>(p, kernels->f64, a, b, c, epilogue, closure);
+}
+
+} // namespace dyn::cpu

@@ -1,0 +1,60 @@
+//===- Matmul.h - the matrix products of a plan ---------------------------===//
+#ifndef DYN_RUNTIME_CPU_MATMUL_H
+#define DYN_RUNTIME_CPU_MATMUL_H
+
+#include "runtime/Arena.h"
+#include "runtime/Plan.h"
+#include "runtime/Status.h"
+#include "runtime/Threads.h"
+#include "runtime/abi.h"
+#include "runtime/cpu/MatmulKernels.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace dyn::cpu {
+
+/// Everything that can be decided before the first call is decided on creation; a call neither allocates nor takes a
+/// lock. Rows are cut in blocks that depend on the shape alone and k is never split, so bits do not depend on threads.
+class Products {
+public:
+  /// `pool` outlives this. Fails when scratch cannot be allocated or an element type has no product.
+  static Expected<Products> create(const std::vector<plan::Product> &list, ThreadPool &pool,
+                                   const KernelSet &kernels = chooseKernels());
+
+  /// dyn_matmul: C = A B or C += A B. `epilogue`, when not null, is called with ranges of the batch * m rows of C,
+  /// each once, right after they are final, possibly from several threads at once.
+  void run(int64_t product, const void *a, const void *b, void *c, DynRange epilogue, void *closure);
+
+  /// Which instruction set was chosen.
+  const char *kernelName() const { return kernels->name; }
+
+private:
+  struct Prepared {
+    plan::Product shape;
+    bool packAll = false;      ///< all of B is packed first
+    bool packLast = false;     ///< only its ragged last panel is
+    bool packA = false;        ///< rows of A are packed, block by block
+    bool overBatch = false;    ///< pieces are ranges of the batch, each with its own packing
+    int64_t blockRows = 0;     ///< rows of C a piece
+    int64_t grain = 1;         ///< blocks (or batch members) a piece
+    int64_t panels = 0;
+  };
+  template <typename T> struct Call;
+
+  template <typename T> static Prepared prepare(const plan::Product &shape, const Kernels<T> &kernels);
+  template <typename T>
+  void runAs(const Prepared &prepared, const Kernels<T> &kernels, const void *a, const void *b, void *c,
+             DynRange epilogue, void *closure);
+  /// Scratch of the calling thread.
+  template <typename T> T *panelScratch() const;
+  template <typename T> T *tileScratch() const;
+
+  ThreadPool *pool = nullptr;
+  const KernelSet *kernels = nullptr;
+  std::vector<Prepared> list;
+  std::vector<Block> panelBlocks, tileBlocks; ///< one a thread
+};
+
+} // namespace dyn::cpu
+#endif // DYN_RUNTIME_CPU_MATMUL_H

@@ -1,0 +1,64 @@
+//===- MatmulKernels.h - what each instruction set offers to Matmul -------===//
+//
+// One source, MatmulKernels.inc, is compiled once per instruction set, each
+// object with flags of its own; Matmul.cpp chooses at start by what the CPU has.
+//
+// C is cut in panels of columns (two vectors wide; the last may be narrower and
+// is padded with zeros) and tiles of rows. The accumulators of a tile times a
+// panel stay in registers through a block of k. An element of C is one chain of
+// additions in the order of k, wherever tiles and threads cut.
+//
+//===----------------------------------------------------------------------===//
+#ifndef DYN_RUNTIME_CPU_MATMULKERNELS_H
+#define DYN_RUNTIME_CPU_MATMULKERNELS_H
+
+#include <cstdint>
+
+namespace dyn::cpu {
+
+/// One matrix product C[m, n] (+)= A B. Element (i, l) of A is a[i * rowStride + l * kStride], one of the two strides
+/// being 1. B is row-major [k, n], or with transposeB [n, k].
+template <typename T> struct Operands {
+  const T *a;
+  int64_t rowStride, kStride;
+  const T *b;
+  bool transposeB;
+  T *c;
+  int64_t n, k;
+  bool accumulate;
+  const T *panels; ///< what packB made; null when B needs no packing
+  bool allPacked;  ///< false: only the ragged last panel is in panels
+  T *tiles;        ///< scratch of rowsScratch elements for packed rows of A; null: A is read in place
+};
+
+template <typename T> struct Kernels {
+  int64_t lanes;        ///< elements a vector
+  int64_t panel;        ///< columns a panel: 2 * lanes
+  int64_t tile;         ///< most rows a tile
+  /// Packs panels first … last - 1 of B to `out`: each [k, its padded width], one after the other.
+  void (*packB)(const Operands<T> &operands, int64_t first, int64_t last, T *out);
+  /// Makes rows [lo, hi) of C final.
+  void (*rows)(const Operands<T> &operands, int64_t lo, int64_t hi);
+};
+
+/// k is taken in blocks of this many, so that a panel of B stays in L1.
+constexpr int64_t kBlock = 256;
+
+struct KernelSet {
+  const char *name;
+  Kernels<float> f32;
+  Kernels<double> f64;
+};
+
+/// Always there: what the compiler's target has without asking (SSE2, NEON).
+extern const KernelSet baselineKernels;
+#if defined(__x86_64__)
+extern const KernelSet avx2Kernels;
+extern const KernelSet avx512Kernels;
+#endif
+
+/// The best set that this CPU runs.
+const KernelSet &chooseKernels();
+
+} // namespace dyn::cpu
+#endif // DYN_RUNTIME_CPU_MATMULKERNELS_H
