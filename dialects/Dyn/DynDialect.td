@@ -1,0 +1,74 @@
+//===- DynDialect.td - the dialect and its tensor encodings ---------------===//
+#ifndef DYN_DYN_DIALECT_TD
+#define DYN_DYN_DIALECT_TD
+
+include "dialects/interfaces/Interfaces.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def Dyn_Dialect : Dialect {
+  let name = "dyn";
+  let cppNamespace = "::dyn::ir";
+  let summary = "What a spec says: sockets, objectives, hidden axes.";
+  let description = [{
+    Mathematics at this level is ops of `nd` on the value of one example or of all leaves; the encoding of a tensor
+    type says what is hidden. The ops here are the places where hidden axes begin (`dyn.field`), meet
+    (`dyn.over`, `dyn.leaf_reduce`) or spread (`dyn.vary`, `dyn.leaf_spread`), the objective and its gradient, and
+    the sockets of a train. See README.md in this folder.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+class Dyn_Encoding<string name, string attrMnemonic>
+    : AttrDef<Dyn_Dialect, name, [DeclareAttrInterfaceMethods<HiddenAxes>]> {
+  let mnemonic = attrMnemonic;
+}
+
+def Dyn_AxesAttr : Dyn_Encoding<"Axes", "axes"> {
+  let summary = "the named axes over which a value varies besides its visible dimensions";
+  let description = [{
+    `tensor<64xf32, #dyn.axes<["example"]>>` is one vector of 64 for each example. Names are sorted; two sets meet
+    in their union.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names);
+  let assemblyFormat = "`<` `[` $names `]` `>`";
+  let extraClassDeclaration = [{
+    bool contains(::llvm::StringRef name) const;
+    /// The set with `names` added, sorted.
+    static AxesAttr of(::mlir::MLIRContext *context, ::llvm::ArrayRef<::llvm::StringRef> names);
+    /// Without `name`; null when nothing is left.
+    ::mlir::Attribute without(::llvm::StringRef name) const;
+  }];
+}
+
+class Dyn_RangeEncoding<string name, string mnemonic> : Dyn_Encoding<name, mnemonic> {
+  let parameters = (ins ArrayRefParameter<"::mlir::DenseI64ArrayAttr">:$shapes);
+  let assemblyFormat = "`<` `[` $shapes `]` `>`";
+  let extraClassDeclaration = [{
+    /// Where each leaf begins in the range, and the size of all: one entry more than there are leaves.
+    ::llvm::SmallVector<int64_t> offsets() const;
+  }];
+}
+
+def Dyn_LeavesAttr : Dyn_RangeEncoding<"Leaves", "leaves"> {
+  let summary = "a leaf-wise value: a flat range cut into leaves of these shapes";
+  let description = [{
+    `tensor<650xf32, #dyn.leaves<[array<i64: 64, 10>, array<i64: 10>]>>`. The axis `leaf` is hidden: a visible
+    reduction stays within each leaf (`dyn.leaf_reduce`).
+  }];
+}
+
+def Dyn_TreeAttr : Dyn_RangeEncoding<"Tree", "tree"> {
+  let summary = "a whole tree: the same bytes as its leaves, one value";
+  let description = [{A visible reduction takes all elements of all leaves.}];
+}
+
+def Dyn_PerLeafAttr : Dyn_Encoding<"PerLeaf", "per_leaf"> {
+  let summary = "one number for each leaf";
+  let description = [{`tensor<2xf32, #dyn.per_leaf<2>>`: its only dimension is the axis `leaf`.}];
+  let parameters = (ins "int64_t":$count);
+  let assemblyFormat = "`<` $count `>`";
+}
+
+#endif // DYN_DYN_DIALECT_TD

@@ -1,0 +1,156 @@
+//===- DynOps.td - the ops of dyn -----------------------------------------===//
+#ifndef DYN_DYN_OPS_TD
+#define DYN_DYN_OPS_TD
+
+include "dialects/Dyn/DynDialect.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Dyn_Op<string mnemonic, list<Trait> traits = []> : Op<Dyn_Dialect, mnemonic, traits>;
+
+def Dyn_Tensor : StaticShapeTensorOf<[F32, F64, I64, I1]>;
+def Dyn_Float : StaticShapeTensorOf<[F32, F64]>;
+
+def Dyn_OverKindEnum : I32Enum<"OverKind", "how the elements of an axis are combined", [
+    I32EnumCase<"sum", 0>, I32EnumCase<"mean", 1>, I32EnumCase<"max", 2>, I32EnumCase<"min", 3>,
+    I32EnumCase<"any", 4>, I32EnumCase<"all", 5>, I32EnumCase<"count", 6>]> {
+  let cppNamespace = "::dyn::ir";
+}
+def Dyn_OverKind : EnumAttr<Dyn_Dialect, Dyn_OverKindEnum, "over">;
+
+def Dyn_SocketKindEnum : I32Enum<"SocketKind", "which moment of a run a socket fills", [
+    I32EnumCase<"init", 0>, I32EnumCase<"data", 1>, I32EnumCase<"update", 2>, I32EnumCase<"probe", 3>,
+    I32EnumCase<"eval", 4>, I32EnumCase<"report", 5>]> {
+  let cppNamespace = "::dyn::ir";
+}
+def Dyn_SocketKind : EnumAttr<Dyn_Dialect, Dyn_SocketKindEnum, "socket">;
+
+//===----------------------------------------------------------------------===//
+// The train
+//===----------------------------------------------------------------------===//
+
+def Dyn_TrainOp : Dyn_Op<"train", [Symbol, SymbolTable, SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "a train of the spec, elaborated at concrete shapes";
+  let description = [{
+    Holds one `dyn.objective` at most, the `dyn.socket`s and the `run.program` that calls them in order.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+}
+
+def Dyn_ObjectiveOp : Dyn_Op<"objective", [Symbol, SingleBlock]> {
+  let summary = "the loss as a function of the leaves of the parameter tree";
+  let description = [{
+    Block argument k is leaf k. Yields one number: a value that carries `example` has been reduced over it, as the
+    loss clause does. `batch` is the size of the axis `example`, `feed` what fills it (-1: no data); `masked` when
+    a batch may be short.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$feed, I64Attr:$batch, UnitAttr:$masked);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `feed` $feed `batch` $batch (`masked` $masked^)? attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+def Dyn_SocketOp : Dyn_Op<"socket", [Symbol, SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "code of one moment: initial values, loading data, an update, a probe, an eval";
+  let description = [{
+    Everything enters by reads and leaves by `run.write`, `run.emit`. Its attributes are those of the objective, for
+    values that carry `example` in the socket itself.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Dyn_SocketKind:$kind, I64Attr:$feed, I64Attr:$batch,
+                       UnitAttr:$masked);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $kind $sym_name `feed` $feed `batch` $batch (`masked` $masked^)? attr-dict-with-keyword $body
+  }];
+}
+
+def Dyn_YieldOp : Dyn_Op<"yield", [Pure, Terminator, ParentOneOf<["ObjectiveOp"]>]> {
+  let summary = "the value of an objective";
+  let arguments = (ins Dyn_Float:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+//===----------------------------------------------------------------------===//
+// Hidden axes
+//===----------------------------------------------------------------------===//
+
+def Dyn_FieldOp : Dyn_Op<"field", [MemoryEffects<[MemRead]>]> {
+  let summary = "a field of the present example";
+  let description = [{
+    Row of `arena` (an array of `rows` rows) that belongs to the present example: through the row numbers of
+    `feed`, or row by row when `feed` is -1 or `whole`. The result carries `example`.
+  }];
+  let arguments = (ins I64Attr:$arena, I64Attr:$rows, I64Attr:$feed, UnitAttr:$whole, StrAttr:$name);
+  let results = (outs Dyn_Tensor:$result);
+  let assemblyFormat = [{
+    $name `arena` $arena `rows` $rows `feed` $feed (`whole` $whole^)? attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Dyn_OverOp : Dyn_Op<"over", [Pure]> {
+  let summary = "combines the elements of a hidden axis that are there";
+  let description = [{
+    The only op at which elements of `axis` meet: `mean(h, over=example)`. Absent elements (a short last batch) do
+    not count.
+  }];
+  let arguments = (ins Dyn_OverKind:$kind, Dyn_Tensor:$input, StrAttr:$axis);
+  let results = (outs Dyn_Tensor:$result);
+  let assemblyFormat = "$kind $input `axis` $axis attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Dyn_VaryOp : Dyn_Op<"vary", [Pure]> {
+  let summary = "the same value for every element of more axes";
+  let description = [{Only the encoding changes: the start of a carried value that will vary.}];
+  let arguments = (ins Dyn_Tensor:$input);
+  let results = (outs Dyn_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Dyn_RecastOp : Dyn_Op<"recast", [Pure]> {
+  let summary = "the same elements read as a range, leaves or a tree";
+  let arguments = (ins Dyn_Tensor:$input);
+  let results = (outs Dyn_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Dyn_LeafReduceOp : Dyn_Op<"leaf_reduce", [Pure]> {
+  let summary = "a visible reduction of a leaf-wise value: one number a leaf";
+  let arguments = (ins Dyn_OverKind:$kind, Dyn_Tensor:$input);
+  let results = (outs Dyn_Tensor:$result);
+  let assemblyFormat = "$kind $input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Dyn_LeafSpreadOp : Dyn_Op<"leaf_spread", [Pure]> {
+  let summary = "each leaf's number at each of its elements";
+  let arguments = (ins Dyn_Tensor:$input);
+  let results = (outs Dyn_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// The objective
+//===----------------------------------------------------------------------===//
+
+def Dyn_LossOp : Dyn_Op<"loss", [Pure]> {
+  let summary = "the objective at a tree, on the present batch";
+  let arguments = (ins FlatSymbolRefAttr:$objective, Dyn_Float:$params);
+  let results = (outs Dyn_Float:$loss);
+  let assemblyFormat = "$objective `at` $params attr-dict `:` type($params) `->` type($loss)";
+}
+
+def Dyn_GradientOp : Dyn_Op<"gradient", [Pure]> {
+  let summary = "the objective and its gradient at a tree, on the present batch";
+  let arguments = (ins FlatSymbolRefAttr:$objective, Dyn_Float:$params);
+  let results = (outs Dyn_Float:$loss, Dyn_Float:$gradient);
+  let assemblyFormat = "$objective `at` $params attr-dict `:` type($params) `->` type($loss) `,` type($gradient)";
+}
+
+#endif // DYN_DYN_OPS_TD
