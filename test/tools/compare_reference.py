@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Runs a spec and compares its losses and final parameters with recorded ones.
+
+The spec names the record, `# compare: FILE` (relative to itself), and its runs:
+
+    on_PROBLEM        a rule on a problem of test/reference/NAME.json
+    SCHEDULE_values   a schedule of test/reference/schedules.json (test/reference/schedule_values.dyn)
+
+Exit status 0 when every number agrees within the recorded tolerance; otherwise both sides are printed.
+Needs nothing beyond Python's standard library.
+"""
+import argparse
+import array
+import json
+import math
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+SCHEDULE_TOLERANCE = 1e-12  # relative; the recorded formulas agree with the libraries to 2e-17 absolute
+
+
+def read_safetensors(path):
+    """{name: (shape, flat list of numbers)} of a file in the safetensors format."""
+    blob = path.read_bytes()
+    (length,) = struct.unpack_from("<Q", blob)
+    header = json.loads(blob[8:8 + length])
+    codes = {"F64": "d", "F32": "f", "I64": "q", "I32": "i"}
+    tensors = {}
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        begin, end = entry["data_offsets"]
+        values = array.array(codes[entry["dtype"]])
+        values.frombytes(blob[8 + length + begin:8 + length + end])
+        if sys.byteorder == "big":
+            values.byteswap()
+        tensors[name] = (entry["shape"], list(values))
+    return tensors
+
+
+def flatten(value):
+    """The numbers of nested lists, row-major."""
+    return [x for row in value for x in flatten(row)] if isinstance(value, list) else [value]
+
+
+def number(value):
+    """A value of metrics.jsonl: "nan" and "inf" are strings there."""
+    return float(value)
+
+
+class Results:
+    """What `dync run --out` left: the losses of each run by step, and its final parameters."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.losses = {}
+        for path in sorted(folder.rglob("metrics.jsonl")):
+            for line in path.read_text().splitlines():
+                sample = json.loads(line)
+                if sample["metric"] == "loss":
+                    self.losses.setdefault(sample["run"], []).append((sample["at"], number(sample["value"])))
+
+    def loss(self, run):
+        return [value for _, value in sorted(self.losses.get(run, []))]
+
+    def params(self, run):
+        """Final parameters by the last part of their path."""
+        tensors = read_safetensors(self.folder / run / "final.safetensors")
+        return {name.rsplit(".", 1)[-1]: values for name, (_, values) in tensors.items()}
+
+
+class Comparison:
+    """Collects disagreements and prints the first of each array."""
+
+    def __init__(self):
+        self.failures = 0
+        self.compared = 0
+
+    def fail(self, text):
+        self.failures += 1
+        print(text)
+
+    def check(self, what, got, want, limit, relative):
+        if len(got) != len(want):
+            self.fail(f"{what}: {len(got)} numbers, recorded are {len(want)}")
+            return
+        worst, place = 0.0, None
+        for i, (a, b) in enumerate(zip(got, want)):
+            distance = abs(a - b) / (abs(b) if relative and b else 1.0)
+            if math.isnan(distance) or distance > worst:
+                worst, place = distance, i
+                if math.isnan(distance):
+                    break
+        self.compared += len(want)
+        if math.isnan(worst) or worst > limit:
+            kind = "relative" if relative else "absolute"
+            self.fail(f"{what}[{place}]: {got[place]!r}, recorded {want[place]!r}, "
+                      f"{kind} difference {worst:.3g} > {limit:g}")
+            for i in range(min(len(want), 6)):
+                print(f"    [{i}] {got[i]!r:>26} {want[i]!r:>26}")
+
+
+def compare_rule(record, results, runs, out):
+    for problem in record["problems"]:
+        if "on_" + problem not in runs:
+            out.fail(f"no run `on_{problem}`: the record has this problem")
+    for run in runs:
+        case = record["problems"].get(run.removeprefix("on_"))
+        if case is None:
+            out.fail(f"run `{run}`: the record knows no such problem")
+            continue
+        limits = case["tolerance"]
+        out.check(f"{run}: loss", results.loss(run), case["loss"], limits["loss_rel"], True)
+        params = results.params(run)
+        if sorted(params) != sorted(case["params"]):
+            out.fail(f"{run}: parameters {sorted(params)}, recorded are {sorted(case['params'])}")
+            continue
+        for name, want in case["params"].items():
+            out.check(f"{run}: {name}", params[name], flatten(want), limits["params_abs"], False)
+
+
+def compare_schedule(record, results, runs, out):
+    entries = {entry["name"]: entry for entry in record}
+    for run in runs:
+        entry = entries.get(run.removesuffix("_values"))
+        if entry is None:
+            out.fail(f"run `{run}`: the record knows no such schedule")
+            continue
+        got = results.loss(run)[1:] + results.params(run)["w"]
+        out.check(f"{run}: value", got, entry["value"][:len(got)], SCHEDULE_TOLERANCE, True)
+        if len(got) < 12:
+            out.fail(f"{run}: {len(got)} values, at least 12 are wanted")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--dync", required=True)
+    parser.add_argument("spec", type=pathlib.Path)
+    options = parser.parse_args()
+
+    text = options.spec.read_text()
+    named = re.search(r"^# compare: (\S+)$", text, re.M)
+    if not named:
+        sys.exit(f"{options.spec}: no line `# compare: FILE`")
+    record = json.loads((options.spec.parent / named.group(1)).read_text())
+    runs = re.findall(r"^\s*run (\w+)\s*=", text, re.M)
+
+    with tempfile.TemporaryDirectory() as folder:
+        command = [options.dync, "run", str(options.spec), "--out", folder]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.stdout.write(done.stdout)
+            sys.stdout.write(done.stderr)
+            sys.exit(f"{' '.join(command)}: exit status {done.returncode}")
+        results = Results(pathlib.Path(folder))
+        out = Comparison()
+        compare = compare_schedule if isinstance(record, list) else compare_rule
+        compare(record, results, runs, out)
+    print(f"{options.spec.name}: {out.compared} numbers in {len(runs)} runs, {out.failures} disagreements")
+    sys.exit(1 if out.failures or not runs else 0)
+
+
+if __name__ == "__main__":
+    main()
