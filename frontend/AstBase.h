@@ -67,7 +67,7 @@ protected:
 
 /// What stands on a line of its own in some list: a declaration, statement, clause, data or eval item.
 struct Item : Node {
-  bool blankBefore = false; ///< an empty line stands above it (and above its comments)
+  bool blankBefore = false; ///< the line above it is empty
 
 protected:
   using Node::Node;

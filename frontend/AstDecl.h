@@ -295,7 +295,7 @@ struct Comment {
   Span span;
   std::string text;         ///< with its `#`, without spaces at its end
   bool ownLine = false;     ///< nothing stands before it on its line
-  bool blankBefore = false; ///< an empty line stands above it
+  bool blankBefore = false; ///< the line above it is empty
 };
 
 /// A whole file.

@@ -57,6 +57,7 @@ struct Parameters {
 struct Body {
   ExprPtr value;
   BlockPtr block;
+  bool ownLine = false; ///< the source begins the value on a line of its own
 };
 
 /// `name.name.…`

@@ -1,0 +1,281 @@
+//===- Errors.cpp - Syntax errors in the words of the language --*- C++ -*-===//
+
+#include "frontend/parse/Errors.h"
+
+#include "DynParser.h"
+#include "frontend/parse/Tokens.h"
+
+using namespace dyn;
+using namespace dyn::parsing;
+using antlr4::misc::IntervalSet;
+using P = DynParser;
+
+//===----------------------------------------------------------------------===//
+// What may stand here
+//===----------------------------------------------------------------------===//
+
+static bool has(const IntervalSet &set, size_t type) { return set.contains(static_cast<ssize_t>(type)); }
+
+static bool isComparison(size_t type) {
+  return type == P::EQEQ || type == P::NE || type == P::LT || type == P::LE || type == P::GT || type == P::GE;
+}
+
+static bool isOperator(size_t type) {
+  switch (type) {
+  case P::PLUS: case P::MINUS: case P::STAR: case P::SLASH: case P::DSLASH: case P::PERCENT: case P::MATMUL:
+  case P::HAT: case P::RANGE: case P::DOT: case P::AND: case P::OR:
+    return true;
+  default:
+    return isComparison(type);
+  }
+}
+
+/// The tokens that some reading of the input could have taken where the last of them failed.
+static IntervalSet expectedBy(const antlr4::NoViableAltException &error) {
+  IntervalSet expected;
+  antlr4::atn::ATNConfigSet *configs = error.getDeadEndConfigs();
+  if (!configs)
+    return expected;
+  for (const auto &config : configs->configs) {
+    for (auto *transition : config->state->transitions)
+      if (!transition->isEpsilon())
+        expected.addAll(transition->label());
+  }
+  return expected;
+}
+
+/// `a`, `b` or `c`
+static std::string anyOf(const std::vector<std::string> &words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
+  return text;
+}
+
+/// The marks and words of the set that are neither names, values nor operators, in grammar order.
+static std::vector<std::string> literals(const IntervalSet &expected, bool value, bool name,
+                                         const antlr4::dfa::Vocabulary &vocabulary) {
+  std::vector<std::string> marks, words;
+  for (ssize_t type : expected.toList()) {
+    auto token = static_cast<size_t>(type);
+    bool bracketOfValue = token == P::LPAREN || token == P::LBRACK;
+    if (type <= 0 || isOperator(token) || token == P::NL || token == P::SEMI || token == P::RBRACE)
+      continue;
+    if ((name || value) && (token == P::IDENT || isContextualWord(token)))
+      continue;
+    if (value && (isReservedWord(token) || bracketOfValue || token == P::NUMBER || token == P::STRING))
+      continue;
+    if (!value && bracketOfValue && has(expected, P::DOT))
+      continue; // a call or an index: as unlikely as an operator
+    std::string text = vocabulary.getLiteralName(token);
+    if (text.size() < 3)
+      text = token == P::STRING ? "a string" : "a number";
+    else
+      text = "`" + text.substr(1, text.size() - 2) + "`";
+    (isContextualWord(token) ? words : marks).push_back(text);
+  }
+  if (words.size() > 3)
+    words = {"an option"};
+  marks.insert(marks.end(), words.begin(), words.end());
+  return marks;
+}
+
+static std::string describeExpected(const IntervalSet &expected, const antlr4::dfa::Vocabulary &vocabulary) {
+  if (has(expected, P::USE))
+    return "a declaration";
+  bool value = has(expected, P::NUMBER);
+  bool name = has(expected, P::IDENT) && !value;
+  if (has(expected, P::RETURN))
+    return "a statement";
+  if (name && has(expected, P::IF))
+    return "a clause";
+  std::vector<std::string> words;
+  if (value)
+    words.push_back("a value");
+  else if (name && has(expected, P::FN))
+    return "a type";
+  else if (name && has(expected, P::LBRACK) && has(expected, P::STRING))
+    return "a pattern";
+  else if (name)
+    words.push_back("a name");
+  std::vector<std::string> rest = literals(expected, value, name, vocabulary);
+  if (rest.size() > 5)
+    rest.clear();
+  words.insert(words.end(), rest.begin(), rest.end());
+  bool ends = has(expected, P::NL) || has(expected, Token::EOF);
+  if (has(expected, P::STAR) && words.empty())
+    words.push_back("an operator");
+  if (ends)
+    words.push_back("the end of the line");
+  else if (has(expected, P::RBRACE) && words.size() < 3)
+    words.push_back("`}`");
+  return words.empty() ? "something else" : anyOf(words);
+}
+
+//===----------------------------------------------------------------------===//
+// What was found
+//===----------------------------------------------------------------------===//
+
+std::string SyntaxErrors::quoted(const Token *token) const {
+  std::string text(source.text(spanOf(token, source.id())));
+  constexpr size_t most = 40;
+  if (codePoints(text) > most) {
+    size_t cut = most;
+    while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0u) == 0x80u)
+      --cut;
+    text = text.substr(0, cut) + "…";
+  }
+  return "`" + text + "`";
+}
+
+std::string SyntaxErrors::describe(const Token *token) const {
+  if (token->getType() == Token::EOF)
+    return "the end of the file";
+  return token->getType() == P::NL ? "the end of the line" : quoted(token);
+}
+
+/// A line with a character or string that was reported already: what follows from it is not said again.
+bool SyntaxErrors::hasBrokenToken(size_t line) const {
+  for (const Diagnostic &earlier : diags.all()) {
+    bool broken = earlier.id == Diag::unexpected_character || earlier.id == Diag::unclosed_string;
+    if (broken && earlier.span.file == source.id() && source.lineColumn(earlier.span.begin).line == line)
+      return true;
+  }
+  return false;
+}
+
+void SyntaxErrors::report(antlr4::Parser *parser, Token *found, const IntervalSet &expected) {
+  if (recovering)
+    return;
+  recovering = true;
+  // Brackets that do not match were reported before the parser began; the same token is not reported twice.
+  if (found->getTokenIndex() == lastIndex || isInserted(found))
+    return;
+  lastIndex = found->getTokenIndex();
+  if (hasBrokenToken(found->getLine()))
+    return;
+  Span span = spanOf(found, source.id());
+  if (reported++ >= maxErrors) {
+    if (reported == maxErrors + 1)
+      diags.report(Diag::too_many_errors, span, maxErrors);
+    return;
+  }
+  std::string after, what = describe(found);
+  Token *previous = found->getTokenIndex() > 0 ? parser->getTokenStream()->get(found->getTokenIndex() - 1) : nullptr;
+  if (previous && previous->getType() != P::NL && !isInserted(previous)) {
+    after = " after " + quoted(previous);
+    // What continues a line is missed at the line's end, not where the block ends.
+    bool blockEnds = found->getType() == P::RBRACE || found->getType() == Token::EOF;
+    if (blockEnds && found->getLine() != previous->getLine() && continuesAfter(previous->getType())) {
+      what = "the end of the line";
+      span.begin = span.end = spanOf(previous, source.id()).end;
+    }
+  }
+  if (found->getType() == P::NL)
+    span.end = span.begin;
+  auto message = diags.report(Diag::unexpected_token, span,
+                              describeExpected(expected, parser->getVocabulary()), after, what);
+  addHelp(parser, message, found, expected);
+}
+
+void SyntaxErrors::addHelp(antlr4::Parser *parser, DiagnosticBuilder &message, Token *found,
+                           const IntervalSet &expected) {
+  size_t type = found->getType();
+  if (isComparison(type) && has(expected, P::AND))
+    message.help("comparisons do not chain; join two with `and`");
+  else if (type == P::EQ && has(expected, P::EQEQ))
+    message.help("`==` compares; `=` defines and stands only behind a name");
+  else if (isReservedWord(type) && has(expected, P::IDENT))
+    message.help(quoted(found) + " is a reserved word and cannot be a name");
+  else if (type == P::LBRACE && has(expected, P::NUMBER))
+    message.help("a record's value is written `(name = value)`; braces are blocks and record types");
+
+  // The mistake may be on the line before, which goes on here.
+  antlr4::TokenStream *tokens = parser->getTokenStream();
+  size_t first = found->getTokenIndex();
+  while (first > 0 && tokens->get(first - 1)->getLine() == found->getLine())
+    --first;
+  if (first == 0 || first == found->getTokenIndex())
+    return;
+  Token *before = tokens->get(first - 1);
+  if (before->getType() != P::COMMA && continuesAfter(before->getType()))
+    message.note(spanOf(before, source.id()), "the line goes on after " + quoted(before));
+}
+
+//===----------------------------------------------------------------------===//
+// Going on
+//===----------------------------------------------------------------------===//
+
+/// Rules whose errors end with the line that they stand on.
+static bool isLine(size_t rule) {
+  return rule == P::RuleDeclaration || rule == P::RuleStatement || rule == P::RuleClause ||
+         rule == P::RuleDataItem || rule == P::RuleEvalItem;
+}
+
+/// Rules that consist of lines.
+static bool isList(size_t rule) {
+  return rule == P::RuleProgram || rule == P::RuleBlock || rule == P::RuleClauses || rule == P::RuleDataItems ||
+         rule == P::RuleEvalItems;
+}
+
+void SyntaxErrors::skipToLineEnd(antlr4::Parser *parser, bool top) {
+  antlr4::TokenStream *tokens = parser->getTokenStream();
+  size_t depth = 0;
+  for (size_t type = tokens->LA(1); type != Token::EOF; type = tokens->LA(1)) {
+    bool opens = type == P::LPAREN || type == P::LBRACK || type == P::LBRACE;
+    bool closes = type == P::RPAREN || type == P::RBRACK || type == P::RBRACE;
+    if (depth == 0 && !top && (type == P::RBRACE || type == P::SEMI || type == P::NL))
+      return;
+    // At the top, what is indented belonged to the declaration that went wrong.
+    if (depth == 0 && top && type == P::NL && tokens->LT(2)->getCharPositionInLine() == 0)
+      return;
+    if (opens)
+      ++depth;
+    else if (closes && depth > 0)
+      --depth;
+    tokens->consume();
+  }
+}
+
+Token *SyntaxErrors::recoverInline(antlr4::Parser *parser) { throw antlr4::InputMismatchException(parser); }
+
+void SyntaxErrors::reportError(antlr4::Parser *parser, const antlr4::RecognitionException &error) {
+  if (auto *choice = dynamic_cast<const antlr4::NoViableAltException *>(&error)) {
+    IntervalSet expected = expectedBy(*choice);
+    report(parser, error.getOffendingToken(), expected.isEmpty() ? error.getExpectedTokens() : expected);
+    return;
+  }
+  report(parser, error.getOffendingToken(), error.getExpectedTokens());
+}
+
+void SyntaxErrors::recover(antlr4::Parser *parser, std::exception_ptr error) {
+  size_t rule = parser->getContext()->getRuleIndex();
+  if (!isLine(rule) && rule != P::RuleProgram)
+    std::rethrow_exception(error);
+  skipToLineEnd(parser, rule != P::RuleStatement && rule != P::RuleClause && rule != P::RuleDataItem &&
+                            rule != P::RuleEvalItem);
+  recovering = false;
+}
+
+void SyntaxErrors::sync(antlr4::Parser *parser) {
+  size_t rule = parser->getContext()->getRuleIndex();
+  if (!isList(rule))
+    return;
+  const auto &atn = parser->getInterpreter<antlr4::atn::ParserATNSimulator>()->atn;
+  const IntervalSet &expected = atn.nextTokens(atn.states[parser->getState()]);
+  antlr4::TokenStream *tokens = parser->getTokenStream();
+  auto fits = [&] { return has(expected, tokens->LA(1)); };
+  if (fits() || tokens->LA(1) == Token::EOF)
+    return;
+  report(parser, tokens->LT(1), expected);
+  bool top = rule == P::RuleProgram;
+  while (!fits() && tokens->LA(1) != Token::EOF) {
+    size_t before = tokens->index();
+    skipToLineEnd(parser, top);
+    // Where a line may begin, a line end is skipped too.
+    bool atEnd = tokens->LA(1) == P::NL || tokens->LA(1) == P::SEMI;
+    if (!fits() && (atEnd || tokens->index() == before))
+      tokens->consume();
+  }
+  recovering = false;
+}
