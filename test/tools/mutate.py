@@ -209,7 +209,7 @@ def statement_end(tokens, i):
     """Index past the last token of the statement that starts at i."""
     k = i + 1
     while k < len(tokens) and tokens[k].depth >= tokens[i].depth and not (
-            tokens[k].depth == tokens[i].depth and (tokens[k].starts or tokens[k].text in ";}")):
+            tokens[k].depth == tokens[i].depth and (tokens[k].starts or tokens[k].text == ";")):
         k += 1
     return k
 
@@ -324,13 +324,12 @@ def judge(dync, path, mutant):
 def read_list():
     entries = []
     for line in LIST.read_text().splitlines():
-        pattern, _, reason = line.partition("#! ")
-        if pattern.strip():
-            if line.startswith("#"):
-                continue
-            if not reason:
-                sys.exit(f"{LIST}: no reason: {line}")
-            entries.append(" ".join(pattern.split()))
+        if not line.strip() or line.startswith("#"):
+            continue
+        pattern, _, reason = line.partition(" # ")
+        if not reason.strip():
+            sys.exit(f"{LIST}: no reason: {line}")
+        entries.append(" ".join(pattern.split()))
     return entries
 
 

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Sets up a fresh Debian 12: installs what the build needs, builds into build/ and trains examples/03-fashion-mnist.dyn.
+#
+#   ./setup.sh               everything
+#   ./setup.sh --no-install  builds and trains only
+set -euo pipefail
+cd "$(dirname "$0")"
+
+packages=(
+  build-essential cmake ninja-build ccache python3 # build and tests
+  clang-22 lld-22 libclang-rt-22-dev               # compiler, linker, sanitizers
+  llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
+  antlr4 libantlr4-runtime-dev                     # grammar/
+  libdnnl-dev                                      # matrix products
+  libcli11-dev nlohmann-json3-dev zlib1g-dev libxxhash-dev
+  libgtest-dev libmpfr-dev                         # tests
+  dataset-fashion-mnist                            # examples/03
+)
+
+as_root() { if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi; }
+
+if [ "${1:-}" != --no-install ]; then
+  missing=()
+  for package in "${packages[@]}"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed' || missing+=("$package")
+  done
+  if [ "${#missing[@]}" -gt 0 ]; then
+    as_root apt-get update
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"
+  fi
+fi
+
+scripts/configure.sh build
+cmake --build build
+build/bin/dync run examples/03-fashion-mnist.dyn

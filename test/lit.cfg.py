@@ -1,0 +1,28 @@
+# One runner for .mlir and .dyn:  lit --param build=build test
+#
+# Substitutions: %dync and %dyn-opt (the tools of that build), %python. FileCheck, not and split-file are on the path.
+import os
+import sys
+
+import lit.formats
+
+here = os.path.dirname(__file__)
+build = os.path.abspath(lit_config.params.get("build", os.path.join(here, "..", "build")))
+
+config.name = "dyn"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_source_root = here
+config.test_exec_root = os.path.join(build, "test")
+config.suffixes = [".mlir", ".dyn"]
+# Read by tests, not tests themselves.
+config.excludes = ["grammar", "reference", "specs", "tools", "Inputs"]
+
+config.environment["PATH"] = os.pathsep.join(["/usr/lib/llvm-22/bin", os.environ["PATH"]])
+# Compiled objects of the tests stay in the build folder.
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
+
+config.substitutions += [
+    ("%dync", os.path.join(build, "bin", "dync")),
+    ("%dyn-opt", os.path.join(build, "bin", "dyn-opt")),
+    ("%python", sys.executable),
+]
