@@ -1,0 +1,25 @@
+//===- Passes.td - passes that bring contractions to a form that has a fast routine ---===//
+#ifndef DYN_PASSES_CONTRACT_TD
+#define DYN_PASSES_CONTRACT_TD
+
+include "mlir/Pass/PassBase.td"
+
+def NormalizeContractionsPass : Pass<"normalize-contractions", "::mlir::func::FuncOp"> {
+  let summary = "contractions become matrix products or plain loops";
+  let description = [{
+    Every `nd.contract` becomes one of
+
+    - `kernel.product`, over operands whose letters stand as [batch, m, k] or transposed, so that a transposition
+      next to a contraction costs nothing;
+    - elementwise products and a reduction, where one of m, n, k is missing: outer products, dot products,
+      matrix times vector. They fuse with what is around them.
+
+    Reductions over several trailing dimensions become reductions over one, and sums of zero-padded pieces of one
+    range become a concatenation: the shape in which the derivative of slices of a flat range arrives.
+
+    `fuse-kernels` relies on both: no `nd.contract` is left. Example: test/passes/contract/normalize-contractions.mlir.
+  }];
+  let dependentDialects = ["::dyn::kernel::KernelDialect", "::dyn::nd::NdDialect"];
+}
+
+#endif // DYN_PASSES_CONTRACT_TD

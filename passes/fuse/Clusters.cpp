@@ -1,0 +1,304 @@
+//===- Clusters.cpp - which array ops share a loop ------------------------===//
+#include "passes/fuse/Clusters.h"
+
+#include "dialects/Run/RunOps.h"
+
+using namespace mlir;
+using dyn::kernel::Form;
+
+namespace dyn::fuse {
+
+using nd::shapeOf;
+
+bool isView(Operation *op) {
+  if (isa<nd::ReshapeOp, nd::StopGradientOp>(op))
+    return true;
+  auto slice = dyn_cast<nd::SliceOp>(op);
+  if (!slice)
+    return false;
+  // Contiguous: beyond the first dimension that is more than one wide, all are whole.
+  bool whole = false;
+  ArrayRef<int64_t> shape = shapeOf(slice.getInput());
+  for (auto [i, size] : llvm::enumerate(slice.getSizes())) {
+    if (whole ? size != shape[i] : (size > 1 && slice.getStrides()[i] != 1))
+      return false;
+    whole |= size > 1;
+  }
+  return true;
+}
+
+bool isSplat(Operation *op) {
+  auto constant = dyn_cast<nd::ConstantOp>(op);
+  if (!constant)
+    return false;
+  auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+  return dense && dense.isSplat();
+}
+
+/// The shape of what a root's loop reads: for a reduction more than what it gives.
+static ArrayRef<int64_t> inputShape(Operation *op) {
+  if (auto reduce = dyn_cast<nd::ReduceOp>(op))
+    return shapeOf(reduce.getInput());
+  return shapeOf(op->getResult(0));
+}
+
+static bool isColumnReduce(Operation *op) {
+  auto reduce = dyn_cast<nd::ReduceOp>(op);
+  if (!reduce)
+    return false;
+  int64_t rank = shapeOf(reduce.getInput()).size();
+  bool total = int64_t(reduce.getDims().size()) == rank;
+  bool row = reduce.getDims().size() == 1 && reduce.getDims()[0] == rank - 1;
+  return !total && !row;
+}
+
+Clusters::Clusters(Block &block) : block(block) {
+  classify();
+  join();
+  joinSiblings();
+}
+
+void Clusters::classify() {
+  int at = 0;
+  for (Operation &op : block) {
+    position[&op] = at++;
+    Role role = Role::other;
+    bool array = op.getNumResults() == 1 && !shapeOf(op.getResult(0)).empty();
+    if (isa<nd::ReduceOp>(op))
+      role = Role::root;
+    else if (!array || isView(&op))
+      role = Role::other;
+    else if (op.hasTrait<Elementwise>() || isa<nd::GatherOp, nd::PadOp>(op))
+      role = Role::root;
+    else if (isa<nd::BroadcastOp, nd::TransposeOp, nd::SliceOp, nd::IotaOp>(op) || isSplat(&op))
+      role = Role::transparent;
+    roles[&op] = role;
+  }
+  // Needed as an array: by an op that is no loop of ours, or inside a region.
+  for (Operation &op : llvm::reverse(block)) {
+    if (roles[&op] != Role::transparent)
+      continue;
+    for (Operation *user : op.getUsers())
+      if (user->getBlock() != &block || roles[user] == Role::other)
+        roles[&op] = Role::root;
+  }
+  for (Operation &op : block)
+    if (roles[&op] == Role::root)
+      start(&op);
+}
+
+void Clusters::start(Operation *op) {
+  Cluster cluster;
+  cluster.ops.push_back(op);
+  cluster.domain.assign(shapeOf(op->getResult(0)));
+  if (auto reduce = dyn_cast<nd::ReduceOp>(op); reduce && !isColumnReduce(op)) {
+    cluster.domain.assign(inputShape(op));
+    cluster.form = shapeOf(reduce).empty() ? Form::total : Form::row;
+  }
+  clusterIndex[op] = clusters.size();
+  clusters.push_back(std::move(cluster));
+}
+
+int Clusters::find(Operation *op) const {
+  auto found = clusterIndex.find(op);
+  return found == clusterIndex.end() ? -1 : found->second;
+}
+
+const Cluster *Clusters::clusterOf(Operation *op) const {
+  int index = find(op);
+  return index < 0 ? nullptr : &clusters[index];
+}
+
+SmallVector<const Cluster *> Clusters::list() const {
+  SmallVector<const Cluster *> result;
+  for (const Cluster &cluster : clusters)
+    if (!cluster.ops.empty())
+      result.push_back(&cluster);
+  return result;
+}
+
+void Clusters::producersOf(Value operand, Access access, SmallVectorImpl<Edge> &edges) const {
+  Operation *producer = operand.getDefiningOp();
+  if (!producer || producer->getBlock() != &block)
+    return;
+  Role role = roleOf(producer);
+  if (role == Role::root)
+    edges.push_back({producer, access});
+  if (role != Role::transparent)
+    return;
+  Access through = Access::other;
+  if (auto broadcast = dyn_cast<nd::BroadcastOp>(producer)) {
+    ArrayRef<int64_t> dims = broadcast.getDims();
+    int64_t rank = shapeOf(broadcast).size();
+    bool prefix = int64_t(dims.size()) == rank - 1 && dims == ArrayRef<int64_t>(nd::range(0, rank - 1));
+    if (prefix && access == Access::same)
+      through = Access::row;
+  }
+  for (Value inner : producer->getOperands())
+    producersOf(inner, through, edges);
+}
+
+void Clusters::forEachDependent(Operation *op, llvm::function_ref<void(Operation *)> visit) const {
+  for (Operation *user : op->getUsers()) {
+    Operation *here = block.findAncestorOpInBlock(*user);
+    if (!here)
+      continue;
+    if (roleOf(here) == Role::transparent)
+      forEachDependent(here, visit);
+    else
+      visit(here);
+  }
+  // What is written is read again by later reads.
+  if (auto write = dyn_cast<run::WriteOp>(op))
+    for (Operation *later = op->getNextNode(); later; later = later->getNextNode())
+      if (auto read = dyn_cast<run::ReadOp>(later); read && read.getArena() == write.getArena())
+        visit(later);
+}
+
+bool Clusters::hasPathAround(int from, int to) const {
+  // Depth first from what depends on `from`, clusters taken as a whole; a way into `to` counts unless it is direct.
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  SmallVector<Operation *> stack;
+  auto push = [&](Operation *op) {
+    int index = find(op);
+    if (index < 0) {
+      if (seen.insert(op).second)
+        stack.push_back(op);
+      return;
+    }
+    for (Operation *member : clusters[index].ops)
+      if (seen.insert(member).second)
+        stack.push_back(member);
+  };
+  for (Operation *op : clusters[from].ops)
+    forEachDependent(op, [&](Operation *user) {
+      int index = find(user);
+      if (index != from && index != to)
+        push(user);
+    });
+  while (!stack.empty()) {
+    bool found = false;
+    forEachDependent(stack.pop_back_val(), [&](Operation *user) {
+      if (find(user) == to)
+        found = true;
+      else
+        push(user);
+    });
+    if (found)
+      return true;
+  }
+  return false;
+}
+
+std::optional<Cluster> Clusters::unionOf(int from, int to) const {
+  const Cluster &p = clusters[from], &c = clusters[to];
+  Cluster joined;
+  auto rowsOf = [](const Cluster &x) { return ArrayRef<int64_t>(x.domain).drop_back(); };
+  if (p.domain == c.domain) {
+    if (p.form != c.form && p.form != Form::map && c.form != Form::map)
+      return std::nullopt;
+    joined.form = p.form == Form::map ? c.form : p.form;
+    joined.domain = c.domain;
+  } else if (p.form == Form::map && c.form != Form::total && !c.domain.empty() && rowsOf(c) == ArrayRef(p.domain)) {
+    joined.form = Form::row;
+    joined.domain = c.domain;
+  } else if (c.form == Form::map && p.form == Form::row && rowsOf(p) == ArrayRef(c.domain)) {
+    joined.form = Form::row;
+    joined.domain = p.domain;
+  } else if (p.form == Form::map && c.form == Form::map && isColumnReduce(c.ops.front()) && c.ops.size() == 1 &&
+             inputShape(c.ops.front()) == ArrayRef(p.domain)) {
+    // Elements that only this reduction reads are made inside its loop.
+    joined.form = Form::map;
+    joined.domain = c.domain;
+    for (Operation *op : p.ops)
+      for (Operation *user : op->getUsers())
+        if (find(user) != from && find(user) != to)
+          return std::nullopt;
+  } else {
+    return std::nullopt;
+  }
+  // Reductions in a loop over rows go over its last dimension; a column reduction stands in a map alone.
+  if (joined.form != Form::map)
+    for (const Cluster *side : {&p, &c})
+      for (Operation *op : side->ops)
+        if (isColumnReduce(op))
+          return std::nullopt;
+  return joined;
+}
+
+bool Clusters::edgesFit(int from, int to, const Cluster &joined) const {
+  for (Operation *op : clusters[to].ops) {
+    for (Value operand : op->getOperands()) {
+      SmallVector<Edge> edges;
+      bool gathered = isa<nd::GatherOp, nd::PadOp>(op);
+      producersOf(operand, gathered ? Access::other : Access::same, edges);
+      for (const Edge &edge : edges) {
+        if (find(edge.producer) != from)
+          continue;
+        ArrayRef<int64_t> produced = shapeOf(edge.producer->getResult(0));
+        bool fits = edge.access == Access::same && produced == inputShape(op);
+        if (edge.access == Access::row)
+          fits = joined.form == Form::row && produced == ArrayRef(joined.domain).drop_back();
+        if (!fits)
+          return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool Clusters::tryJoin(int from, int to) {
+  if (from == to)
+    return false;
+  std::optional<Cluster> joined = unionOf(from, to);
+  if (!joined || !edgesFit(from, to, *joined) || hasPathAround(from, to))
+    return false;
+  for (int side : {from, to})
+    joined->ops.append(clusters[side].ops);
+  llvm::sort(joined->ops, [&](Operation *a, Operation *b) { return position.lookup(a) < position.lookup(b); });
+  for (Operation *op : joined->ops)
+    clusterIndex[op] = to;
+  clusters[from].ops.clear();
+  clusters[to] = std::move(*joined);
+  return true;
+}
+
+void Clusters::join() {
+  // Reductions over rows first find their rows; a second round lets what was made map by then join them.
+  for (int round = 0; round < 2; ++round) {
+    for (Operation &op : block) {
+      if (roleOf(&op) != Role::root)
+        continue;
+      SmallVector<Edge> edges;
+      for (Value operand : op.getOperands())
+        producersOf(operand, Access::same, edges);
+      for (const Edge &edge : edges)
+        tryJoin(find(edge.producer), find(&op));
+    }
+  }
+}
+
+/// Loops over one domain that read the same array read it once.
+void Clusters::joinSiblings() {
+  for (size_t i = 0; i < clusters.size(); ++i) {
+    for (size_t j = i + 1; j < clusters.size() && !clusters[i].ops.empty(); ++j) {
+      const Cluster &a = clusters[i], &b = clusters[j];
+      if (b.ops.empty() || a.domain != b.domain || a.form != b.form)
+        continue;
+      if (llvm::any_of(a.ops, isColumnReduce) || llvm::any_of(b.ops, isColumnReduce))
+        continue;
+      llvm::SmallPtrSet<Value, 8> read;
+      for (Operation *op : a.ops)
+        read.insert(op->operand_begin(), op->operand_end());
+      bool shares = false;
+      for (Operation *op : b.ops)
+        for (Value operand : op->getOperands())
+          shares |= shapeOf(operand) == ArrayRef(b.domain) && read.contains(operand) &&
+                    (!operand.getDefiningOp() || roleOf(operand.getDefiningOp()) == Role::other);
+      if (shares && !hasPathAround(i, j) && !hasPathAround(j, i))
+        tryJoin(i, j);
+    }
+  }
+}
+
+} // namespace dyn::fuse

@@ -1,0 +1,28 @@
+//===- Passes.td - passes that gather array ops into loops ----------------===//
+#ifndef DYN_PASSES_FUSE_TD
+#define DYN_PASSES_FUSE_TD
+
+include "mlir/Pass/PassBase.td"
+
+def FuseKernelsPass : Pass<"fuse-kernels", "::mlir::func::FuncOp"> {
+  let summary = "array ops become few loops with several outputs";
+  let description = [{
+    Groups elementwise ops, what moves elements about (broadcast, transpose, strided slice, gather, iota, pad) and
+    reductions into `kernel.fused`. Two groups join when one reads the other at its own index (or at its own row,
+    when reductions over rows are in between) and no path through a third op goes back. Constants and index maps
+    are cloned into each group that uses them. Scalar code (rank 0) stays outside, between the kernels; so do
+    reshapes and contiguous slices, which move nothing.
+
+    An update rule thus becomes one loop whatever the number of its ops and outputs, a softmax with its
+    cross-entropy and their derivative one loop over rows. Groups over the rows of a product that run directly
+    after it are marked `epilogue`.
+
+    `plan-memory` relies on it: afterwards a value of rank 1 or more is made by a kernel, a product, a view, or one
+    of the ops that have a loop of their own (scatter, concat, cumulate, arg_reduce, draw, segments, scan, while,
+    cond). Example: test/passes/fuse/fuse-kernels.mlir.
+  }];
+  let dependentDialects = ["::dyn::kernel::KernelDialect", "::dyn::nd::NdDialect"];
+  let statistics = [Statistic<"numKernels", "kernels", "fused loops made">];
+}
+
+#endif // DYN_PASSES_FUSE_TD
