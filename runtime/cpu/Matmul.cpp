@@ -20,6 +20,7 @@ constexpr int64_t cachedBytes = int64_t(256) << 10;
 constexpr int64_t firstCache = int64_t(32) << 10;
 /// Rows of a block are a multiple of this, which all tile heights divide.
 constexpr int64_t rowUnit = 24;
+/// With so many rows a packed block of A fills a good part of L2.
 constexpr int64_t mostBlockRows = 96;
 
 int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -29,16 +30,6 @@ int64_t boundedProduct(int64_t a, int64_t b, int64_t c, int64_t most = int64_t(1
   __int128 product = static_cast<__int128>(a) * b;
   product = product > most ? most : product * c;
   return product > most ? most : int64_t(product);
-}
-
-/// Rows of C a block: few enough that C stays in cache and that several threads find work.
-int64_t chooseBlockRows(const plan::Product &shape, int64_t elementBytes) {
-  if (boundedProduct(shape.m, shape.n, shape.k) < smallWork && shape.m * shape.n * elementBytes <= cachedBytes)
-    return shape.m;
-  int64_t cached = cachedBytes / std::max<int64_t>(1, shape.n * elementBytes);
-  int64_t shared = ceilDivide(shape.m, 8);
-  int64_t rows = std::min({cached, shared, mostBlockRows});
-  return std::max<int64_t>(1, ceilDivide(rows, rowUnit)) * rowUnit;
 }
 
 } // namespace
@@ -61,19 +52,32 @@ template <typename T> Products::Prepared Products::prepare(const plan::Product &
   Prepared p;
   p.shape = shape;
   p.panels = ceilDivide(shape.n, kernels.panel);
-  p.blockRows = chooseBlockRows(shape, bytes);
   int64_t work = boundedProduct(shape.m, shape.n, shape.k);
+  int64_t cachedRows = cachedBytes / std::max<int64_t>(1, shape.n * bytes);
+  p.epilogueRows = std::max<int64_t>(1, ceilDivide(std::min(cachedRows, mostBlockRows), rowUnit)) * rowUnit;
+
+  int64_t pieceRows = shape.m;
+  if (work < smallWork) {
+    p.pieces = shape.batch > 1 ? Pieces::members : Pieces::columns;
+    // All of it in one piece, unless the batch makes it worth while.
+    bool share = shape.batch > 1 && boundedProduct(work, shape.batch, 1) >= smallWork;
+    p.grain = share ? std::max<int64_t>(1, pieceWork / std::max<int64_t>(work, 1)) : std::max(p.panels, shape.batch);
+  } else if (shape.m <= mostBlockRows && p.panels >= 8) {
+    p.grain = std::max(ceilDivide(p.panels, 16), ceilDivide(p.panels * pieceWork, work));
+  } else {
+    p.pieces = Pieces::rows;
+    int64_t rows = std::min(ceilDivide(shape.m, 8), mostBlockRows);
+    p.grain = pieceRows = std::min(ceilDivide(rows, rowUnit) * rowUnit, p.epilogueRows);
+  }
   // Reading B in place costs cache misses once it outgrows L1 and is read for many tiles of rows.
   bool reread = shape.m > 2 * kernels.tile && boundedProduct(shape.k, shape.n, bytes) > firstCache;
-  p.packAll = shape.transposeB || (reread && p.panels > 1);
-  p.packLast = !p.packAll && shape.n % kernels.lanes != 0;
-  p.packA = shape.n >= 4 * kernels.panel && boundedProduct(std::min(p.blockRows, shape.m), shape.k, bytes) > firstCache;
-  p.overBatch = shape.batch > 1 && work < smallWork;
-  if (p.overBatch) {
-    p.grain = std::max<int64_t>(1, pieceWork / std::max<int64_t>(work, 1));
-    if (boundedProduct(work, shape.batch, 1) < smallWork)
-      p.grain = shape.batch;
-  }
+  p.packB = shape.transposeB || (reread && p.panels > 1);
+  p.packA = shape.n >= 4 * kernels.panel && boundedProduct(pieceRows, shape.k, bytes) > firstCache;
+  if (p.packA)
+    p.tileElements = pieceRows * kBlock;
+  bool wholeB = p.pieces == Pieces::rows && p.packB;
+  int64_t depth = p.pieces == Pieces::rows ? shape.k : std::min(shape.k, kBlock);
+  p.panelElements = boundedProduct(wholeB ? p.panels : 1, kernels.panel, depth);
   return p;
 }
 
@@ -90,13 +94,9 @@ Expected<Products> Products::create(const std::vector<plan::Product> &list, Thre
     if (std::min({shape.batch, shape.m, shape.n, shape.k}) < 0)
       return Status::error("a matrix product has a negative size");
     Prepared p = f32 ? prepare<float>(shape, kernels.f32) : prepare<double>(shape, kernels.f64);
-    int64_t bytes = plan::sizeOf(shape.element), panel = f32 ? kernels.f32.panel : kernels.f64.panel;
-    if (p.packAll)
-      panelBytes = std::max(panelBytes, boundedProduct(p.panels * panel, shape.k, bytes));
-    if (p.packLast)
-      panelBytes = std::max(panelBytes, boundedProduct(panel, shape.k, bytes));
-    if (p.packA)
-      tileBytes = std::max(tileBytes, p.blockRows * kBlock * bytes);
+    int64_t bytes = plan::sizeOf(shape.element);
+    panelBytes = std::max(panelBytes, boundedProduct(p.panelElements, bytes, 1));
+    tileBytes = std::max(tileBytes, p.tileElements * bytes);
     products.list.push_back(std::move(p));
   }
   // One a thread, as a product may be called from inside a piece.
@@ -126,10 +126,10 @@ template <typename T> struct Products::Call {
   T *c;
   DynRange epilogue;
   void *closure;
-  T *panels = nullptr; ///< packed B of the present batch member, when pieces are blocks of rows
+  T *panels = nullptr; ///< packed B of the present member of the batch, when pieces are rows
   int64_t member = 0;
 
-  Operands<T> operands(int64_t member, T *panels) const {
+  Operands<T> operands(int64_t member) const {
     const plan::Product &s = prepared.shape;
     Operands<T> x;
     x.a = a + member * s.m * s.k;
@@ -141,18 +141,10 @@ template <typename T> struct Products::Call {
     x.n = s.n;
     x.k = s.k;
     x.accumulate = s.accumulate;
+    x.packed = prepared.packB;
     x.panels = panels;
-    x.allPacked = prepared.packAll;
     x.tiles = prepared.packA ? products.tileScratch<T>() : nullptr;
     return x;
-  }
-
-  /// Packs what is to be packed of one member's B, on this thread.
-  void pack(const Operands<T> &x, T *panels) const {
-    if (prepared.packAll)
-      kernels.packB(x, 0, prepared.panels, panels);
-    else if (prepared.packLast)
-      kernels.packB(x, prepared.panels - 1, prepared.panels, panels);
   }
 
   void finish(int64_t lo, int64_t hi) const {
@@ -163,12 +155,23 @@ template <typename T> struct Products::Call {
   static void packPiece(void *self, int64_t lo, int64_t hi) {
     const Call &call = *static_cast<Call *>(self);
     T *out = call.panels + lo * call.kernels.panel * call.prepared.shape.k;
-    call.kernels.packB(call.operands(call.member, call.panels), lo, hi, out);
+    call.kernels.packB(call.operands(call.member), lo, hi, out);
   }
 
   static void rowsPiece(void *self, int64_t lo, int64_t hi) {
     const Call &call = *static_cast<Call *>(self);
-    call.kernels.rows(call.operands(call.member, call.panels), lo, hi);
+    call.kernels.rows(call.operands(call.member), lo, hi);
+    int64_t before = call.member * call.prepared.shape.m;
+    call.finish(before + lo, before + hi);
+  }
+
+  static void columnsPiece(void *self, int64_t lo, int64_t hi) {
+    const Call &call = *static_cast<Call *>(self);
+    call.kernels.columns(call.operands(call.member), call.prepared.shape.m, lo, hi, call.products.panelScratch<T>());
+  }
+
+  static void finishPiece(void *self, int64_t lo, int64_t hi) {
+    const Call &call = *static_cast<Call *>(self);
     int64_t before = call.member * call.prepared.shape.m;
     call.finish(before + lo, before + hi);
   }
@@ -176,14 +179,30 @@ template <typename T> struct Products::Call {
   static void membersPiece(void *self, int64_t lo, int64_t hi) {
     const Call &call = *static_cast<Call *>(self);
     const Prepared &p = call.prepared;
-    T *panels = call.products.panelScratch<T>();
-    for (int64_t member = lo; member < hi; ++member) {
-      Operands<T> x = call.operands(member, panels);
-      call.pack(x, panels);
-      for (int64_t row = 0; row < p.shape.m; row += p.blockRows)
-        call.kernels.rows(x, row, std::min(row + p.blockRows, p.shape.m));
-    }
+    for (int64_t member = lo; member < hi; ++member)
+      call.kernels.columns(call.operands(member), p.shape.m, 0, p.panels, call.products.panelScratch<T>());
     call.finish(lo * p.shape.m, hi * p.shape.m);
+  }
+
+  void runRows(ThreadPool &pool) {
+    panels = products.panelScratch<T>();
+    if (prepared.packB)
+      pool.parallelFor(packPiece, this, prepared.panels, ceilDivide(prepared.panels, 8));
+    else if (prepared.shape.n % kernels.lanes != 0)
+      kernels.packB(operands(member), prepared.panels - 1, prepared.panels, panels);
+    pool.parallelFor(rowsPiece, this, prepared.shape.m, prepared.grain);
+  }
+
+  void runColumns(ThreadPool &pool) {
+    bool onePiece = prepared.grain >= prepared.panels;
+    if (onePiece) {
+      columnsPiece(this, 0, prepared.panels);
+      finishPiece(this, 0, prepared.shape.m);
+      return;
+    }
+    pool.parallelFor(columnsPiece, this, prepared.panels, prepared.grain);
+    if (epilogue)
+      pool.parallelFor(finishPiece, this, prepared.shape.m, prepared.epilogueRows);
   }
 };
 
@@ -194,21 +213,15 @@ void Products::runAs(const Prepared &p, const Kernels<T> &kernels, const void *a
                epilogue, closure};
   if (p.shape.m == 0 || p.shape.n == 0)
     return;
-  if (p.overBatch) {
+  if (p.pieces == Pieces::members) {
     pool->parallelFor(Call<T>::membersPiece, &call, p.shape.batch, p.grain);
     return;
   }
-  call.panels = panelScratch<T>();
-  bool onePiece = p.blockRows >= p.shape.m;
   for (call.member = 0; call.member < p.shape.batch; ++call.member) {
-    if (p.packAll && !onePiece)
-      pool->parallelFor(Call<T>::packPiece, &call, p.panels, std::max<int64_t>(1, p.panels / 8));
+    if (p.pieces == Pieces::rows)
+      call.runRows(*pool);
     else
-      call.pack(call.operands(call.member, call.panels), call.panels);
-    if (onePiece)
-      Call<T>::rowsPiece(&call, 0, p.shape.m);
-    else
-      pool->parallelFor(Call<T>::rowsPiece, &call, p.shape.m, p.blockRows);
+      call.runColumns(*pool);
   }
 }
 

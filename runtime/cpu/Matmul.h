@@ -30,15 +30,21 @@ public:
   const char *kernelName() const { return kernels->name; }
 
 private:
+  /// What a piece of work is.
+  enum class Pieces {
+    rows,    ///< blocks of rows; B is packed beforehand, by all threads
+    columns, ///< ranges of panels for all rows (few rows, or little work)
+    members  ///< ranges of the batch
+  };
   struct Prepared {
     plan::Product shape;
-    bool packAll = false;      ///< all of B is packed first
-    bool packLast = false;     ///< only its ragged last panel is
-    bool packA = false;        ///< rows of A are packed, block by block
-    bool overBatch = false;    ///< pieces are ranges of the batch, each with its own packing
-    int64_t blockRows = 0;     ///< rows of C a piece
-    int64_t grain = 1;         ///< blocks (or batch members) a piece
+    Pieces pieces = Pieces::columns;
+    bool packB = false;         ///< B is read from packed panels (a ragged last one always is)
+    bool packA = false;         ///< rows of A are packed, block by block
     int64_t panels = 0;
+    int64_t grain = 1;          ///< rows, panels or batch members a piece
+    int64_t epilogueRows = 0;   ///< at most so many rows a call of the epilogue
+    int64_t panelElements = 0, tileElements = 0; ///< scratch
   };
   template <typename T> struct Call;
 

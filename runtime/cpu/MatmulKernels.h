@@ -26,9 +26,9 @@ template <typename T> struct Operands {
   T *c;
   int64_t n, k;
   bool accumulate;
-  const T *panels; ///< what packB made; null when B needs no packing
-  bool allPacked;  ///< false: only the ragged last panel is in panels
-  T *tiles;        ///< scratch of rowsScratch elements for packed rows of A; null: A is read in place
+  bool packed;     ///< B is read from packed panels; else in place, but for a ragged last panel
+  const T *panels; ///< for rows(): what packB made of all panels, or of the last
+  T *tiles;        ///< scratch for packed rows of A, kBlock steps of k; null: A is read in place
 };
 
 template <typename T> struct Kernels {
@@ -37,8 +37,11 @@ template <typename T> struct Kernels {
   int64_t tile;         ///< most rows a tile
   /// Packs panels first … last - 1 of B to `out`: each [k, its padded width], one after the other.
   void (*packB)(const Operands<T> &operands, int64_t first, int64_t last, T *out);
-  /// Makes rows [lo, hi) of C final.
+  /// Makes rows [lo, hi) of C final; panels are packed already.
   void (*rows)(const Operands<T> &operands, int64_t lo, int64_t hi);
+  /// Makes panels first … last - 1 of all m rows of C final, packing slices of B as it goes into `slice`
+  /// (kBlock * panel elements): B is touched once.
+  void (*columns)(const Operands<T> &operands, int64_t m, int64_t first, int64_t last, T *slice);
 };
 
 /// k is taken in blocks of this many, so that a panel of B stays in L1.

@@ -38,6 +38,8 @@ struct ReadOptions {
 class Reader {
 public:
   virtual ~Reader() = default;
+  /// Numbers a row.
+  virtual int64_t width() const = 0;
   /// Reads rows [lo, hi) into out, (hi - lo) * width doubles. Reading on from the last hi is fast;
   /// going back starts the file again. Fails when the file has fewer rows.
   virtual Status read(int64_t lo, int64_t hi, double *out) = 0;
@@ -49,7 +51,7 @@ public:
 /// format: "csv" or "idx"; gzip is found by its first bytes.
 Expected<Extent> inspect(const std::string &format, const std::string &path, const ReadOptions &options = {});
 
-/// Opens for reading; fails as inspect does.
+/// Opens for reading and looks at the first row or the header; does not count the rows of a csv.
 Expected<std::unique_ptr<Reader>> open(const std::string &format, const std::string &path,
                                        const ReadOptions &options = {});
 
