@@ -18,6 +18,9 @@ using RefuseFn = llvm::function_ref<void(mlir::Operation *, const llvm::Twine &)
 /// What a reverse rule may ask and tell.
 struct VjpRequest {
   llvm::ArrayRef<bool> needed; ///< one an input: whether its cotangent is wanted
+  /// Some element of the results may be left out by a later choice (select, max, …): its cotangent is then 0, and a
+  /// partial derivative that is not finite must not turn it into nan.
+  bool masked;
   RefuseFn refuse;
 };
 
