@@ -24,6 +24,16 @@ struct VjpRequest {
   RefuseFn refuse;
 };
 
+/// How a computation is batched.
+struct BatchRequest {
+  int64_t size; ///< of the new leading dimension
+  /// Whether the results of an op without batched inputs must be batched all the same (a draw made once a row);
+  /// null: never.
+  llvm::function_ref<bool(mlir::Operation *)> varies = {};
+  /// The type of such a result before the leading dimension is added; null: unchanged.
+  llvm::function_ref<mlir::RankedTensorType(mlir::RankedTensorType)> strip = {};
+};
+
 /// The operands of `op`, then the values from outside that its regions use, in order of first use.
 llvm::SmallVector<mlir::Value> getInputs(mlir::Operation *op);
 

@@ -54,7 +54,7 @@ def Batchable : OpInterface<"Batchable"> {
   let cppNamespace = "::dyn";
   let description = [{
     How an op takes one leading dimension more. `inputs` are as in Differentiable; those with `batched[i]` carry
-    a leading dimension of `size`, the others do not. The results carry it. It equals a loop over the leading
+    a leading dimension of `request.size`, the others do not. The results carry it. It equals a loop over the leading
     dimension, except for draws: a batched draw is the draw of the larger shape, so that its rows differ.
   }];
   let methods = [
@@ -64,7 +64,7 @@ def Batchable : OpInterface<"Batchable"> {
       }],
       "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "buildBatched",
       (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<::mlir::Value>":$inputs,
-           "::llvm::ArrayRef<bool>":$batched, "int64_t":$size)>,
+           "::llvm::ArrayRef<bool>":$batched, "const ::dyn::BatchRequest &":$request)>,
   ];
 }
 
