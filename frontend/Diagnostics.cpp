@@ -67,6 +67,16 @@ void DiagnosticEngine::clear() {
   errors = 0;
 }
 
+void DiagnosticEngine::sortFrom(size_t first) {
+  // Insertion keeps equals in the order of their reports; the list is short.
+  auto begin = list.begin() + static_cast<ptrdiff_t>(std::min(first, list.size()));
+  auto before = [](const Diagnostic &a, const Diagnostic &b) {
+    return std::pair(a.span.file, a.span.begin) < std::pair(b.span.file, b.span.begin);
+  };
+  for (auto next = begin; next != list.end(); ++next)
+    std::rotate(std::upper_bound(begin, next, *next, before), next, next + 1);
+}
+
 std::string DiagnosticEngine::toText(double value) {
   char buffer[32];
   auto result = std::to_chars(buffer, buffer + sizeof buffer, value);
@@ -93,6 +103,8 @@ static const char *word(Severity severity) {
 static std::string excerpt(const SourceFile &source, Span span) {
   LineColumn at = source.lineColumn(span.begin);
   std::string_view line = source.line(at.line);
+  if (line.find_first_not_of(" \t") == std::string_view::npos)
+    return {};
   uint32_t offset = span.begin - source.lineBegin(at.line);
   offset = static_cast<uint32_t>(std::min<size_t>(offset, line.size()));
   // A very long line is shown around the place only.

@@ -100,6 +100,8 @@ public:
   bool hasErrors() const { return errors != 0; }
   const SourceManager &sources() const { return sourceManager; }
   void clear();
+  /// Puts the diagnostics from number `first` on into the order of the source.
+  void sortFrom(size_t first);
 
   /// The elaboration in progress; what is reported meanwhile carries it. Prefer InstantiationScope.
   void push(Instantiation step) { stack.push_back(std::move(step)); }

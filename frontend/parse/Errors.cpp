@@ -56,10 +56,11 @@ static std::string anyOf(const std::vector<std::string> &words) {
 static std::vector<std::string> literals(const IntervalSet &expected, bool value, bool name,
                                          const antlr4::dfa::Vocabulary &vocabulary) {
   std::vector<std::string> marks, words;
+  bool clocks = true; // all words are clocks
   for (ssize_t type : expected.toList()) {
     auto token = static_cast<size_t>(type);
     bool bracketOfValue = token == P::LPAREN || token == P::LBRACK;
-    if (type <= 0 || isOperator(token) || token == P::NL || token == P::SEMI || token == P::RBRACE)
+    if (type <= 0 || isOperator(token) || token == P::NL || token == P::SEMI || token == P::RBRACE || token == P::AS)
       continue;
     if ((name || value) && (token == P::IDENT || isContextualWord(token)))
       continue;
@@ -73,9 +74,10 @@ static std::vector<std::string> literals(const IntervalSet &expected, bool value
     else
       text = "`" + text.substr(1, text.size() - 2) + "`";
     (isContextualWord(token) ? words : marks).push_back(text);
+    clocks &= !isContextualWord(token) || (token >= P::STEP && token <= P::SECONDS);
   }
   if (words.size() > 3)
-    words = {"an option"};
+    words = {clocks ? "a clock such as `steps`" : "an option"};
   marks.insert(marks.end(), words.begin(), words.end());
   return marks;
 }
@@ -134,26 +136,37 @@ std::string SyntaxErrors::describe(const Token *token) const {
   return token->getType() == P::NL ? "the end of the line" : quoted(token);
 }
 
-/// A line with a character or string that was reported already: what follows from it is not said again.
-bool SyntaxErrors::hasBrokenToken(size_t line) const {
+/// Whether an error follows from one that was reported before the parser began: it is on a line with a broken
+/// token, or inside a round or square bracket that is not closed.
+bool SyntaxErrors::isConsequence(const Token *found) const {
+  Span span = spanOf(found, source.id());
   for (const Diagnostic &earlier : diags.all()) {
-    bool broken = earlier.id == Diag::unexpected_character || earlier.id == Diag::unclosed_string;
-    if (broken && earlier.span.file == source.id() && source.lineColumn(earlier.span.begin).line == line)
-      return true;
+    if (earlier.span.file != source.id())
+      continue;
+    if (earlier.id == Diag::unexpected_character || earlier.id == Diag::unclosed_string ||
+        earlier.id == Diag::unmatched_bracket) {
+      if (source.lineColumn(earlier.span.begin).line == found->getLine())
+        return true;
+    } else if (earlier.id == Diag::unclosed_bracket && source.text(earlier.span) != "{") {
+      if (earlier.span.begin < span.begin && span.begin <= earlier.notes.front().span.begin)
+        return true;
+    }
   }
   return false;
 }
 
-void SyntaxErrors::report(antlr4::Parser *parser, Token *found, const IntervalSet &expected) {
+void SyntaxErrors::report(antlr4::Parser *parser, Token *found, const IntervalSet &required) {
   if (recovering)
     return;
   recovering = true;
   // Brackets that do not match were reported before the parser began; the same token is not reported twice.
-  if (found->getTokenIndex() == lastIndex || isInserted(found))
-    return;
+  bool known = found->getTokenIndex() == lastIndex || isInserted(found) || isConsequence(found);
   lastIndex = found->getTokenIndex();
-  if (hasBrokenToken(found->getLine()))
+  if (known)
     return;
+  IntervalSet expected = required;
+  if (found->getTokenIndex() == optionalIndex)
+    expected.addAll(optional);
   Span span = spanOf(found, source.id());
   if (reported++ >= maxErrors) {
     if (reported == maxErrors + 1)
@@ -178,28 +191,48 @@ void SyntaxErrors::report(antlr4::Parser *parser, Token *found, const IntervalSe
   addHelp(parser, message, found, expected);
 }
 
+/// The word of the language that a misspelt one was meant to be.
+std::string SyntaxErrors::nearWord(const Token *found, const IntervalSet &expected,
+                                   const antlr4::dfa::Vocabulary &vocabulary) const {
+  if (found->getType() != P::IDENT)
+    return {};
+  std::vector<std::string> words;
+  for (ssize_t type : expected.toList()) {
+    auto token = static_cast<size_t>(type);
+    if (type > 0 && (isContextualWord(token) || isReservedWord(token))) {
+      std::string literal = vocabulary.getLiteralName(token);
+      words.push_back(literal.substr(1, literal.size() - 2));
+    }
+  }
+  return nearest(std::string(source.text(spanOf(found, source.id()))), words);
+}
+
+/// The operator after which the line before goes on into this token's line; null if it does not.
+static Token *continuation(antlr4::TokenStream *tokens, Token *found) {
+  size_t first = found->getTokenIndex();
+  while (first > 0 && tokens->get(first - 1)->getLine() == found->getLine())
+    --first;
+  if (first == 0 || first == found->getTokenIndex())
+    return nullptr;
+  Token *before = tokens->get(first - 1);
+  return before->getType() != P::COMMA && continuesAfter(before->getType()) ? before : nullptr;
+}
+
 void SyntaxErrors::addHelp(antlr4::Parser *parser, DiagnosticBuilder &message, Token *found,
                            const IntervalSet &expected) {
   size_t type = found->getType();
-  if (isComparison(type) && has(expected, P::AND))
+  if (Token *before = continuation(parser->getTokenStream(), found))
+    message.note(spanOf(before, source.id()), "the line goes on after " + quoted(before));
+  else if (isComparison(type) && has(expected, P::AND))
     message.help("comparisons do not chain; join two with `and`");
   else if (type == P::EQ && has(expected, P::EQEQ))
     message.help("`==` compares; `=` defines and stands only behind a name");
   else if (isReservedWord(type) && has(expected, P::IDENT))
     message.help(quoted(found) + " is a reserved word and cannot be a name");
+  else if (std::string word = nearWord(found, expected, parser->getVocabulary()); !word.empty())
+    message.help("write `" + word + "`");
   else if (type == P::LBRACE && has(expected, P::NUMBER))
     message.help("a record's value is written `(name = value)`; braces are blocks and record types");
-
-  // The mistake may be on the line before, which goes on here.
-  antlr4::TokenStream *tokens = parser->getTokenStream();
-  size_t first = found->getTokenIndex();
-  while (first > 0 && tokens->get(first - 1)->getLine() == found->getLine())
-    --first;
-  if (first == 0 || first == found->getTokenIndex())
-    return;
-  Token *before = tokens->get(first - 1);
-  if (before->getType() != P::COMMA && continuesAfter(before->getType()))
-    message.note(spanOf(before, source.id()), "the line goes on after " + quoted(before));
 }
 
 //===----------------------------------------------------------------------===//
@@ -259,11 +292,16 @@ void SyntaxErrors::recover(antlr4::Parser *parser, std::exception_ptr error) {
 
 void SyntaxErrors::sync(antlr4::Parser *parser) {
   size_t rule = parser->getContext()->getRuleIndex();
-  if (!isList(rule))
-    return;
   const auto &atn = parser->getInterpreter<antlr4::atn::ParserATNSimulator>()->atn;
   const IntervalSet &expected = atn.nextTokens(atn.states[parser->getState()]);
   antlr4::TokenStream *tokens = parser->getTokenStream();
+  if (!isList(rule)) {
+    if (optionalIndex != tokens->index())
+      optional.clear();
+    optionalIndex = tokens->index();
+    optional.addAll(expected);
+    return;
+  }
   auto fits = [&] { return has(expected, tokens->LA(1)); };
   if (fits() || tokens->LA(1) == Token::EOF)
     return;

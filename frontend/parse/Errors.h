@@ -19,6 +19,9 @@ public:
   SyntaxErrors(const SourceFile &source, DiagnosticEngine &diags, size_t maxErrors)
       : source(source), diags(diags), maxErrors(maxErrors) {}
 
+  /// Whether the parser met an error, said or not.
+  bool sawError() const { return lastIndex != ~size_t(0); }
+
   void reset(antlr4::Parser *) override { recovering = false; }
   antlr4::Token *recoverInline(antlr4::Parser *parser) override;
   void recover(antlr4::Parser *parser, std::exception_ptr error) override;
@@ -31,7 +34,9 @@ private:
   void report(antlr4::Parser *parser, antlr4::Token *found, const antlr4::misc::IntervalSet &expected);
   void addHelp(antlr4::Parser *parser, DiagnosticBuilder &message, antlr4::Token *found,
                const antlr4::misc::IntervalSet &expected);
-  bool hasBrokenToken(size_t line) const;
+  bool isConsequence(const antlr4::Token *found) const;
+  std::string nearWord(const antlr4::Token *found, const antlr4::misc::IntervalSet &expected,
+                       const antlr4::dfa::Vocabulary &vocabulary) const;
   void skipToLineEnd(antlr4::Parser *parser, bool top);
   std::string quoted(const antlr4::Token *token) const;
   std::string describe(const antlr4::Token *token) const;
@@ -42,6 +47,9 @@ private:
   size_t reported = 0;
   bool recovering = false;
   size_t lastIndex = ~size_t(0); ///< where the last error was; no token is reported twice
+  /// What could have stood at a token besides what stands there: the options that were passed over.
+  antlr4::misc::IntervalSet optional;
+  size_t optionalIndex = ~size_t(0);
 };
 
 } // namespace dyn::parsing

@@ -31,13 +31,20 @@ static void choose(DynParser &parser, PredictionMode mode) {
   parser.getInterpreter<ParserATNSimulator>()->setPredictionMode(mode);
 }
 
+namespace {
+/// Gives up at the first error without a word.
+class GiveUp : public antlr4::BailErrorStrategy {
+  void reportError(antlr4::Parser *, const antlr4::RecognitionException &) override {}
+};
+} // namespace
+
 /// The fast way: the weaker prediction, and no more than a look at whether it succeeds. Null if it does not.
 static std::unique_ptr<ast::Program> tryFast(LexedFile &lexed, StatementTokens &filtered, const SourceFile &source,
                                              DiagnosticEngine &diags) {
   antlr4::CommonTokenStream tokens(&filtered);
   DynParser parser(&tokens);
   parser.removeErrorListeners();
-  parser.setErrorHandler(std::make_shared<antlr4::BailErrorStrategy>());
+  parser.setErrorHandler(std::make_shared<GiveUp>());
   choose(parser, PredictionMode::SLL);
   try {
     DynParser::ProgramContext *tree = parser.program();
@@ -49,23 +56,24 @@ static std::unique_ptr<ast::Program> tryFast(LexedFile &lexed, StatementTokens &
 
 /// The thorough way: brackets are balanced, prediction is complete, errors are said in words.
 static std::unique_ptr<ast::Program> parseThoroughly(LexedFile &lexed, const SourceFile &source,
-                                                     DiagnosticEngine &diags, const ParseLimits &limits) {
-  size_t before = diags.errorCount();
+                                                     DiagnosticEngine &diags, const ParseLimits &limits,
+                                                     size_t errorsBefore) {
   StatementTokens filtered(lexed, source, diags, /*balance=*/true);
   if (!filtered.checkLimits(limits))
     return nullptr;
   antlr4::CommonTokenStream tokens(&filtered);
   DynParser parser(&tokens);
   parser.removeErrorListeners();
-  parser.setErrorHandler(std::make_shared<SyntaxErrors>(source, diags, limits.errors));
+  auto errors = std::make_shared<SyntaxErrors>(source, diags, limits.errors);
+  parser.setErrorHandler(errors);
   choose(parser, PredictionMode::LL);
   DynParser::ProgramContext *tree = parser.program();
-  bool clean = diags.errorCount() == before && parser.getNumberOfSyntaxErrors() == 0;
+  bool clean = diags.errorCount() == errorsBefore && !errors->sawError();
   return clean ? Builder(source, diags).program(tree, std::move(lexed.comments)) : nullptr;
 }
 
 std::unique_ptr<ast::Program> dyn::parse(const SourceFile &source, DiagnosticEngine &diags, ParseLimits limits) {
-  size_t before = diags.errorCount();
+  size_t before = diags.errorCount(), first = diags.all().size();
   if (!checkText(source, diags, limits))
     return nullptr;
   LexedFile lexed = lex(source, diags, limits.errors);
@@ -74,6 +82,7 @@ std::unique_ptr<ast::Program> dyn::parse(const SourceFile &source, DiagnosticEng
     return nullptr;
   std::unique_ptr<ast::Program> program = tryFast(lexed, filtered, source, diags);
   if (!program)
-    program = parseThoroughly(lexed, source, diags, limits);
+    program = parseThoroughly(lexed, source, diags, limits, before);
+  diags.sortFrom(first);
   return diags.errorCount() == before ? std::move(program) : nullptr;
 }

@@ -91,6 +91,20 @@ static ast::Comment comment(const SourceFile &source, Span span) {
   return result;
 }
 
+/// A copy that counts in bytes and does not point at the lexer's text.
+static std::unique_ptr<antlr4::CommonToken> detached(const Token &token, const std::vector<uint32_t> &offsets) {
+  bool atEnd = token.getType() == Token::EOF;
+  size_t last = offsets.size() - 1;
+  size_t begin = atEnd ? last : std::min(token.getStartIndex(), last);
+  size_t end = atEnd ? last : std::min(token.getStopIndex() + 1, last);
+  std::pair<antlr4::TokenSource *, antlr4::CharStream *> nowhere(nullptr, nullptr);
+  auto copy = std::make_unique<antlr4::CommonToken>(nowhere, token.getType(), token.getChannel(), offsets[begin],
+                                                    offsets[end]);
+  copy->setLine(token.getLine());
+  copy->setCharPositionInLine(token.getCharPositionInLine());
+  return copy;
+}
+
 LexedFile parsing::lex(const SourceFile &source, DiagnosticEngine &diags, size_t maxErrors) {
   std::string_view text = source.text();
   size_t base = text.starts_with("\xEF\xBB\xBF") ? 3 : 0; // a byte order mark
@@ -103,24 +117,20 @@ LexedFile parsing::lex(const SourceFile &source, DiagnosticEngine &diags, size_t
 
   LexedFile result;
   size_t reported = 0;
-  uint32_t unknownEnd = ~0u; // where the last meaningless character ended: a run of them is reported once
+  size_t unknownLine = 0; // of the last meaningless character: one a line is reported
   while (true) {
     TokenPtr token = lexer.nextToken();
-    auto raw = std::make_unique<antlr4::CommonToken>(token.get());
     bool atEnd = token->getType() == Token::EOF;
-    size_t last = offsets.size() - 1;
-    size_t begin = atEnd ? last : token->getStartIndex(), end = atEnd ? last : token->getStopIndex() + 1;
-    raw->setStartIndex(offsets[std::min(begin, last)]);
-    raw->setStopIndex(offsets[std::min(end, last)]);
+    auto raw = detached(*token, offsets);
     Span span = spanOf(raw.get(), source.id());
     if (token->getType() == L::COMMENT) {
       result.comments.push_back(comment(source, span));
       continue;
     }
     if (token->getType() == L::UNKNOWN) {
-      if (span.begin != unknownEnd && reported++ < maxErrors)
+      if (token->getLine() != unknownLine && reported++ < maxErrors)
         reportUnknown(source, diags, span);
-      unknownEnd = span.end;
+      unknownLine = token->getLine();
       continue;
     }
     if (token->getType() == L::UNCLOSED_STRING) {
@@ -198,6 +208,9 @@ void StatementTokens::close(const RawToken &token) {
   // A round or square bracket never reaches out of its block.
   if (match > 0 && type != L::RBRACE && innermostBrace() >= match)
     match = 0;
+  bool wrongKind = match == 0 && type != L::RBRACE && innermostBrace() < open.size();
+  if (wrongKind) // it was meant for the innermost bracket, which it does not fit
+    return closeOpen(open.size() - 1, token, "this bracket is of another kind");
   if (match == 0) {
     diags.report(Diag::unmatched_bracket, spanOf(&token, source.id()), source.text(spanOf(&token, source.id())));
     return;
@@ -247,12 +260,16 @@ bool StatementTokens::beginsDeclaration(const LexedFile &lexed, size_t index) co
          isWord(lexed.tokens[index + 1]->getType());
 }
 
-/// Two words at the beginning of a line inside ( ) or [ ]: no value has that, so the bracket was forgotten.
+/// What no value has inside ( ) or [ ] at the beginning of a line: two words, a write or a draw, or within [ ] a
+/// definition. So the bracket was forgotten.
 bool StatementTokens::beginsLineOfWords(const LexedFile &lexed, size_t index) const {
   size_t type = lexed.tokens[index]->getType();
   bool inside = !open.empty() && open.back().getType() != L::LBRACE;
-  return inside && isWord(type) && type != L::LIVE && beginsLine(lexed, index) &&
-         isWord(lexed.tokens[index + 1]->getType());
+  if (!inside || !isWord(type) || type == L::LIVE || !beginsLine(lexed, index))
+    return false;
+  size_t following = lexed.tokens[index + 1]->getType();
+  return isWord(following) || following == L::LARROW || following == L::TILDE ||
+         (following == L::EQ && open.back().getType() == L::LBRACK);
 }
 
 TokenPtr StatementTokens::nextToken() {

@@ -23,7 +23,7 @@ namespace dyn::parsing {
 using Token = antlr4::Token;
 using TokenPtr = std::unique_ptr<antlr4::Token>;
 
-/// A token whose start and stop index are byte offsets, the latter exclusive. Its getText() is not to be used.
+/// A token whose start and stop index are byte offsets, the latter exclusive; it has no text of its own.
 inline Span spanOf(const Token *token, FileId file) {
   return {file, static_cast<uint32_t>(token->getStartIndex()), static_cast<uint32_t>(token->getStopIndex())};
 }

@@ -153,8 +153,9 @@ Doc AstPrinter::binary(const BinaryExpr &e) {
   return parts.size() == 1 ? parts[0] : align(fill(std::move(parts)));
 }
 
-/// `if … then …`, `else if … then …`, `else …`: on one line, or one line each.
+/// `if … then … else …` on one line if it fits; a chain of several has a line for each.
 Doc AstPrinter::conditional(const ConditionalExpr &e) {
+  bool chained = isa<ConditionalExpr>(e.elseValue.get());
   std::vector<Doc> parts;
   const Expr *rest = &e;
   while (auto *one = dynCast<ConditionalExpr>(rest)) {
@@ -164,7 +165,7 @@ Doc AstPrinter::conditional(const ConditionalExpr &e) {
     parts.push_back(expr(*one->thenValue));
     size_t before = next;
     rightOf(parts, one->elseValue->span.begin);
-    parts.push_back(next != before ? hardLine() : line());
+    parts.push_back(chained || next != before ? hardLine() : line());
     parts.push_back(text("else "));
     rest = one->elseValue.get();
   }
