@@ -26,6 +26,7 @@ struct Sample {
   int64_t metric = 0;             ///< number in the plan
   int64_t at = 0;                 ///< reading of the metric's clock
   std::span<const double> values; ///< row-major, as many as the metric's shape says
+  bool single = false;            ///< the values were f32: nine digits say it all
 };
 
 /// Where time stands, for sinks that show it; written by the compute thread.

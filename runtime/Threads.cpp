@@ -16,8 +16,8 @@
 namespace dyn {
 namespace {
 
-/// About 20 us: longer than the gap between two loops of a step, shorter than anyone would notice.
-constexpr int spins = 4000;
+/// About 40 us: longer than the gap between two loops of a step, shorter than anyone would notice.
+constexpr int spins = 2000;
 
 thread_local int currentIndex = 0;
 thread_local bool insidePiece = false;

@@ -18,7 +18,7 @@ constexpr size_t longestLine = size_t(64) << 20;
 /// Lines of a file, without their ends.
 class Lines {
 public:
-  explicit Lines(InputFile input) : file(std::move(input)), buffer(256 << 10) {}
+  explicit Lines(InputFile input) : file(std::move(input)), buffer(64 << 10) {}
 
   /// False at the end. The view lives until the next call.
   Expected<bool> next(std::string_view &line) {

@@ -35,7 +35,7 @@ Expected<InputFile> InputFile::open(const std::string &path) {
     ::close(descriptor);
     return Status::error("`" + path + "` " + (refusal.empty() ? "cannot be read: out of memory" : refusal));
   }
-  gzbuffer(file, 128 << 10);
+  gzbuffer(file, 64 << 10);
   InputFile input;
   input.name = path;
   input.file = file;

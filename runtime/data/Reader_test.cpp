@@ -29,6 +29,7 @@ protected:
 
   std::string put(const std::string &name, const std::string &bytes, bool gzip = false) {
     std::string path = (folder / name).string();
+    std::filesystem::remove(path); // truncating would make some file systems wait for the disk
     if (gzip) {
       gzFile file = gzopen(path.c_str(), "wb");
       gzwrite(file, bytes.data(), unsigned(bytes.size()));

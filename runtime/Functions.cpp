@@ -1,0 +1,123 @@
+//===- Functions.cpp - what generated code calls --------------------------===//
+#include "runtime/SessionInternals.h"
+
+#include "runtime/Random.h"
+
+#include <algorithm>
+
+using namespace dyn;
+
+bool DynRuntime::due(int64_t number) const {
+  const Event &event = events[static_cast<size_t>(number)];
+  switch (event.kind) {
+  case EventKind::step:
+    return ctx.clock.step % event.every == 0;
+  case EventKind::epoch:
+    // A pass may end in this very update, or several when a step takes many batches.
+    return previousEpoch < 0 || ctx.clock.epoch / event.every > previousEpoch / event.every;
+  case EventKind::end:
+    return ctx.clock.step >= ctx.clock.total;
+  case EventKind::at:
+    return std::binary_search(event.at.begin(), event.at.end(), ctx.clock.step);
+  }
+  return false;
+}
+
+namespace {
+
+/// Draws so long that threads help; pieces are even, so that blocks are not made twice.
+constexpr int64_t longDraw = 32768, drawPiece = 4096;
+
+struct DrawCall {
+  Distribution distribution;
+  DrawElement element;
+  uint64_t key, site;
+  const int64_t *counter;
+  int64_t base;
+  char *out;
+
+  static void piece(void *self, int64_t lo, int64_t hi) {
+    const DrawCall &call = *static_cast<DrawCall *>(self);
+    int64_t bytes = call.element == DrawElement::f32 ? 4 : 8;
+    draw(call.distribution, call.element, call.key, call.site, call.counter, call.base + lo, call.out + lo * bytes,
+         hi - lo);
+  }
+};
+
+} // namespace
+
+extern "C" {
+
+void dyn_parallel_for(DynContext *ctx, DynRange body, void *closure, int64_t extent, int64_t grain) {
+  ctx->runtime->pool->parallelFor(body, closure, extent, grain);
+}
+
+void dyn_matmul(DynContext *ctx, int64_t product, const void *a, const void *b, void *c, DynRange epilogue,
+                void *closure) {
+  ctx->runtime->products.run(product, a, b, c, epilogue, closure);
+}
+
+void dyn_draw(DynContext *ctx, int32_t distribution, int32_t element, int32_t stream, int64_t site,
+              const int64_t *counter, int64_t base, void *out, int64_t count) {
+  DrawCall call{Distribution(distribution), DrawElement(element), ctx->seeds[stream],       uint64_t(site),
+                counter,                    base,                 static_cast<char *>(out)};
+  if (count >= longDraw && ctx->runtime)
+    ctx->runtime->pool->parallelFor(DrawCall::piece, &call, count, drawPiece);
+  else
+    DrawCall::piece(&call, 0, count);
+}
+
+void dyn_emit(DynContext *ctx, int64_t metric, int32_t element, const void *values) {
+  DynRuntime &runtime = *ctx->runtime;
+  bool epoch = runtime.clockIsEpoch[static_cast<size_t>(metric)];
+  runtime.metrics.emit(metric, element, values, epoch ? ctx->clock.epoch : ctx->clock.step);
+}
+
+int32_t dyn_loop_next(DynContext *ctx) {
+  if (ctx->status != DYN_OK || ctx->clock.step >= ctx->clock.total)
+    return 0;
+  if (DynRuntime::interrupted()) {
+    ctx->status = DYN_INTERRUPTED;
+    return 0;
+  }
+  return 1;
+}
+
+void dyn_step_done(DynContext *ctx) {
+  DynRuntime &runtime = *ctx->runtime;
+  runtime.previousEpoch = ctx->clock.epoch;
+  ++ctx->clock.step;
+  if (!runtime.feeds.empty())
+    ctx->clock.epoch = runtime.feeds[0].passes();
+  runtime.metrics.setClock(ctx->clock.step, ctx->clock.epoch);
+  if (runtime.hooks.step)
+    runtime.hooks.step(ctx->clock.step);
+}
+
+int32_t dyn_due(DynContext *ctx, int64_t event) {
+  // After a failure or an interrupt nothing more is measured: the loop is on its way out.
+  return ctx->status == DYN_OK && ctx->runtime->due(event);
+}
+
+void dyn_next_batch(DynContext *ctx, int64_t feed) {
+  DynRuntime &runtime = *ctx->runtime;
+  runtime.feeds[static_cast<size_t>(feed)].next(runtime.batches[static_cast<size_t>(feed)]);
+}
+
+void dyn_batches_begin(DynContext *ctx, int64_t feed) { ctx->runtime->feeds[static_cast<size_t>(feed)].rewind(); }
+
+int32_t dyn_batches_next(DynContext *ctx, int64_t feed) {
+  DynRuntime &runtime = *ctx->runtime;
+  return runtime.feeds[static_cast<size_t>(feed)].nextInOrder(runtime.batches[static_cast<size_t>(feed)]);
+}
+
+void dyn_fail(DynContext *ctx, int32_t status, int32_t site, int64_t value, int64_t bound) {
+  if (ctx->runtime->failed.exchange(true, std::memory_order_acq_rel))
+    return;
+  ctx->status_site = site;
+  ctx->status_value = value;
+  ctx->status_bound = bound;
+  ctx->status = status;
+}
+
+} // extern "C"

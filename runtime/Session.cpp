@@ -1,0 +1,249 @@
+//===- Session.cpp --------------------------------------------------------===//
+#include "runtime/Session.h"
+
+#include "runtime/PlanCheck.h"
+#include "runtime/Random.h"
+#include "runtime/Safetensors.h"
+#include "runtime/SessionInternals.h"
+#include "runtime/data/Loader.h"
+#include "runtime/sinks/Jsonl.h"
+#include "runtime/sinks/Progress.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <random>
+#include <unistd.h>
+
+namespace dyn {
+namespace {
+
+/// Set by the signal handler; there is one terminal, so one for the process.
+std::atomic<int> interrupts{0};
+
+/// A second Ctrl-C means now.
+void onInterrupt(int) {
+  if (interrupts.fetch_add(1, std::memory_order_relaxed) > 0)
+    _exit(130);
+}
+
+/// Puts the handler in place and takes it away again.
+class InterruptGuard {
+public:
+  explicit InterruptGuard(bool wanted) : wanted(wanted) {
+    interrupts = 0;
+    if (!wanted)
+      return;
+    struct sigaction action = {};
+    action.sa_handler = onInterrupt;
+    action.sa_flags = SA_RESTART; // files being written go on
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, &before);
+  }
+  ~InterruptGuard() {
+    if (wanted)
+      sigaction(SIGINT, &before, nullptr);
+  }
+  InterruptGuard(const InterruptGuard &) = delete;
+  InterruptGuard &operator=(const InterruptGuard &) = delete;
+
+private:
+  bool wanted;
+  struct sigaction before = {};
+};
+
+DynRuntime::Event makeEvent(const plan::Event &event) {
+  using Kind = DynRuntime::EventKind;
+  Kind kind = event.kind == "step"    ? Kind::step
+              : event.kind == "epoch" ? Kind::epoch
+              : event.kind == "end"   ? Kind::end
+                                      : Kind::at;
+  std::vector<int64_t> at = event.at;
+  std::sort(at.begin(), at.end());
+  return {kind, event.every, std::move(at)};
+}
+
+/// Keys of the four streams. Data stays the same from seed to seed; noise is the system's unless a seed was asked for.
+std::array<uint64_t, 4> makeKeys(const plan::Plan &plan) {
+  std::array<uint64_t, 4> keys = streamKeys(plan.seed);
+  constexpr auto data = static_cast<size_t>(Stream::data), noise = static_cast<size_t>(Stream::noise);
+  keys[data] = streamKeys(0)[data];
+  if (!plan.seeded) {
+    std::random_device device;
+    keys[noise] = uint64_t(device()) << 32 | device();
+  }
+  return keys;
+}
+
+void makeFeeds(DynRuntime &runtime) {
+  for (size_t i = 0; i < runtime.plan.feeds.size(); ++i) {
+    const plan::Feed &feed = runtime.plan.feeds[i];
+    uint64_t key = mixKeys(runtime.ctx.seeds[static_cast<size_t>(Stream::order)], i);
+    runtime.feeds.emplace_back(feed, runtime.plan.sets[static_cast<size_t>(feed.set)].rows, key);
+  }
+  runtime.batches.resize(runtime.feeds.size());
+}
+
+void makeContext(DynRuntime &runtime) {
+  for (const plan::Number &number : runtime.plan.numbers)
+    runtime.numbers.push_back(number.value);
+  for (const plan::Event &event : runtime.plan.events)
+    runtime.events.push_back(makeEvent(event));
+  for (const plan::Metric &metric : runtime.plan.metrics)
+    runtime.clockIsEpoch.push_back(metric.clock == "epoch");
+  DynContext &ctx = runtime.ctx;
+  std::array<uint64_t, 4> keys = makeKeys(runtime.plan);
+  std::copy(keys.begin(), keys.end(), ctx.seeds);
+  ctx.arenas = runtime.arenas.bases();
+  ctx.numbers = runtime.numbers.data();
+  ctx.clock.total = runtime.plan.total;
+  ctx.status_site = -1;
+  ctx.runtime = &runtime;
+  makeFeeds(runtime);
+  ctx.batches = runtime.batches.data();
+}
+
+std::string notFiniteValue(int64_t bits) {
+  double value = std::bit_cast<double>(bits);
+  return std::isnan(value) ? "nan" : std::isinf(value) ? (value > 0 ? "inf" : "-inf") : "not finite";
+}
+
+std::string describe(const DynRuntime &runtime) {
+  const DynContext &ctx = runtime.ctx;
+  std::string what = "a value", where = runtime.plan.specFile;
+  if (ctx.status_site >= 0 && static_cast<size_t>(ctx.status_site) < runtime.plan.sites.size()) {
+    const plan::Site &site = runtime.plan.sites[static_cast<size_t>(ctx.status_site)];
+    what = "`" + site.what + "`";
+    where = site.spec;
+  }
+  std::string step = " at step " + std::to_string(ctx.clock.step);
+  switch (ctx.status) {
+  case DYN_OK:
+    return "";
+  case DYN_NOT_FINITE:
+    return where + ": " + what + " is " + notFiniteValue(ctx.status_value) + step;
+  case DYN_BAD_INDEX:
+    return where + ": index " + std::to_string(ctx.status_value) + " of " + what + " is outside 0 to " +
+           std::to_string(ctx.status_bound - 1) + step;
+  case DYN_LIMIT:
+    return where + ": " + what + " reached its limit of " + std::to_string(ctx.status_bound) + " passes" + step;
+  case DYN_INTERRUPTED:
+    return "interrupted after step " + std::to_string(ctx.clock.step) + " of " + std::to_string(ctx.clock.total);
+  default:
+    return where + ": " + what + " failed" + step;
+  }
+}
+
+Status makeFolder(const std::string &directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error)
+    return Status::error("cannot make the folder `" + directory + "`: " + error.message());
+  return {};
+}
+
+Status startMetrics(DynRuntime &runtime) {
+  SessionOptions &options = runtime.options;
+  std::vector<std::unique_ptr<Sink>> sinks = std::move(options.sinks);
+  if (!options.directory.empty()) {
+    Status status = makeFolder(options.directory);
+    if (!status.isOk())
+      return status;
+    std::string run = options.run.empty() ? runtime.plan.name : options.run;
+    sinks.push_back(makeJsonlSink(options.directory + "/metrics.jsonl", run));
+  }
+  if (options.progress)
+    sinks.push_back(makeProgressSink());
+  if (options.keepSeries)
+    sinks.push_back(std::make_unique<MemorySink>(runtime.series));
+  return runtime.metrics.start(runtime.plan, std::move(sinks));
+}
+
+} // namespace
+
+int Outcome::exitCode() const {
+  if (status == DYN_INTERRUPTED)
+    return 130;
+  return status == DYN_OK && output.isOk() ? 0 : 1;
+}
+
+void requestInterrupt() { interrupts.fetch_add(1, std::memory_order_relaxed); }
+
+Session::Session(std::unique_ptr<DynRuntime> state) : runtime(std::move(state)) {}
+Session::~Session() = default;
+
+Expected<std::unique_ptr<Session>> Session::create(plan::Plan plan, EntryLookup lookup, SessionOptions options) {
+  Status status = checkPlan(plan);
+  if (!status.isOk())
+    return status;
+  auto runtime = std::make_unique<DynRuntime>();
+  runtime->plan = std::move(plan);
+  runtime->lookup = std::move(lookup);
+  runtime->options = std::move(options);
+  if (!runtime->lookup(runtime->plan.entry))
+    return Status::error("the program has no entry point `" + runtime->plan.entry + "`; compile it again");
+  Expected<Arenas> arenas = Arenas::create(runtime->plan.arenas);
+  if (!arenas)
+    return arenas.status();
+  runtime->arenas = std::move(*arenas);
+  runtime->pool.emplace(runtime->options.threads);
+  Expected<cpu::Products> products = cpu::Products::create(runtime->plan.products, *runtime->pool);
+  if (!products)
+    return products.status();
+  runtime->products = std::move(*products);
+  runtime->hooks = AllocationHooks::find();
+  makeContext(*runtime);
+  return std::unique_ptr<Session>(new Session(std::move(runtime)));
+}
+
+Status Session::load() {
+  for (size_t i = 0; i < runtime->plan.sources.size(); ++i) {
+    const plan::Source &source = runtime->plan.sources[i];
+    Entry function = runtime->lookup(source.function);
+    if (!function)
+      return Status::error("the program has no entry point `" + source.function + "`; compile it again");
+    Status status = data::load(runtime->plan, static_cast<int64_t>(i), runtime->ctx, function);
+    if (!status.isOk())
+      return status;
+  }
+  return {};
+}
+
+Outcome Session::run() {
+  Outcome outcome;
+  InterruptGuard guard(runtime->options.catchInterrupt);
+  outcome.output = startMetrics(*runtime);
+  if (!outcome.output.isOk())
+    return outcome;
+  runtime->lookup(runtime->plan.entry)(&runtime->ctx);
+  outcome.output = runtime->metrics.finish();
+  outcome.status = static_cast<DynStatus>(runtime->ctx.status);
+  outcome.step = runtime->ctx.clock.step;
+  outcome.site = runtime->ctx.status_site;
+  outcome.message = describe(*runtime);
+  bool worthKeeping = outcome.status == DYN_OK || outcome.status == DYN_INTERRUPTED;
+  if (worthKeeping && !runtime->options.directory.empty()) {
+    std::vector<TensorView> tensors;
+    for (const plan::Leaf &leaf : runtime->plan.params)
+      tensors.push_back({leaf.path, leaf.element, leaf.shape, data(leaf)});
+    Status status = writeSafetensors(runtime->options.directory + "/final.safetensors", tensors);
+    if (outcome.output.isOk())
+      outcome.output = status;
+  }
+  return outcome;
+}
+
+const plan::Plan &Session::plan() const { return runtime->plan; }
+DynContext &Session::context() { return runtime->ctx; }
+const MetricSeries &Session::series() const { return runtime->series; }
+
+const void *Session::data(const plan::Leaf &leaf) const {
+  return static_cast<const char *>(runtime->arenas[leaf.arena]) + leaf.offset * plan::sizeOf(leaf.element);
+}
+
+} // namespace dyn
+
+bool DynRuntime::interrupted() { return dyn::interrupts.load(std::memory_order_relaxed) > 0; }

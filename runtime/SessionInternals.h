@@ -1,0 +1,48 @@
+//===- SessionInternals.h - what ctx->runtime points at -------------------===//
+#ifndef DYN_RUNTIME_SESSIONINTERNALS_H
+#define DYN_RUNTIME_SESSIONINTERNALS_H
+
+#include "runtime/AllocationHooks.h"
+#include "runtime/Arena.h"
+#include "runtime/Feeds.h"
+#include "runtime/Session.h"
+#include "runtime/Threads.h"
+#include "runtime/cpu/Matmul.h"
+
+#include <atomic>
+#include <optional>
+
+/// The state behind the functions of Functions.def; owned by a Session.
+struct DynRuntime {
+  enum class EventKind { step, epoch, end, at };
+  struct Event {
+    EventKind kind;
+    int64_t every;
+    std::vector<int64_t> at; ///< sorted
+  };
+
+  dyn::plan::Plan plan;
+  dyn::EntryLookup lookup;
+  dyn::SessionOptions options;
+
+  dyn::Arenas arenas;
+  std::optional<dyn::ThreadPool> pool;
+  dyn::cpu::Products products;
+  std::vector<dyn::Feed> feeds;
+  std::vector<DynBatch> batches;
+  std::vector<double> numbers;
+  std::vector<Event> events;
+  std::vector<bool> clockIsEpoch; ///< of each metric
+  dyn::MetricSeries series;
+  dyn::MetricStream metrics;
+  dyn::AllocationHooks hooks;
+  DynContext ctx = {};
+  int64_t previousEpoch = -1;     ///< clock.epoch before the last update; -1: before the first
+  std::atomic<bool> failed{false}; ///< claimed by the first dyn_fail
+
+  /// Whether updates stop here because a person asked.
+  static bool interrupted();
+  bool due(int64_t event) const;
+};
+
+#endif // DYN_RUNTIME_SESSIONINTERNALS_H
