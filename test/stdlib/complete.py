@@ -7,7 +7,6 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KINDS = {
     "clips": "clip",
-    "functions": "fn",
     "init": "fn",
     "losses": "fn",
     "models": "model",
