@@ -124,7 +124,7 @@ def compare_rule(record, results, runs, out):
 
 
 def compare_schedule(record, results, runs, out):
-    entries = {entry["name"]: entry for entry in record}
+    entries = {entry["name"]: entry for entry in record["schedules"]}
     for run in runs:
         entry = entries.get(run.removesuffix("_values"))
         if entry is None:
@@ -158,7 +158,7 @@ def main():
             sys.exit(f"{' '.join(command)}: exit status {done.returncode}")
         results = Results(pathlib.Path(folder))
         out = Comparison()
-        compare = compare_schedule if isinstance(record, list) else compare_rule
+        compare = compare_schedule if "schedules" in record else compare_rule
         compare(record, results, runs, out)
     print(f"{options.spec.name}: {out.compared} numbers in {len(runs)} runs, {out.failures} disagreements")
     sys.exit(1 if out.failures or not runs else 0)
