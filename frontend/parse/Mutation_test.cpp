@@ -11,8 +11,11 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <unistd.h>
 
 using namespace dyn;
 
@@ -112,6 +115,33 @@ private:
   std::mt19937 random;
 };
 
+volatile std::sig_atomic_t currentSeed = 0;
+struct sigaction earlierActions[2];
+
+/// Names the seed, then lets whoever was in charge before (a sanitizer, the system) see the same signal.
+void nameSeed(int signal) {
+  char text[64];
+  int size = std::snprintf(text, sizeof text, "mutation seed %d\n", static_cast<int>(currentSeed));
+  if (::write(STDERR_FILENO, text, static_cast<size_t>(size)) >= 0)
+    ::sigaction(signal, &earlierActions[signal == SIGABRT], nullptr);
+}
+
+/// The seed is known even if the parser does not come back.
+class SeedOnCrash {
+public:
+  SeedOnCrash() {
+    struct sigaction action {};
+    action.sa_handler = nameSeed;
+    action.sa_flags = SA_ONSTACK;
+    ::sigaction(SIGSEGV, &action, &earlierActions[0]);
+    ::sigaction(SIGABRT, &action, &earlierActions[1]);
+  }
+  ~SeedOnCrash() {
+    ::sigaction(SIGSEGV, &earlierActions[0], nullptr);
+    ::sigaction(SIGABRT, &earlierActions[1], nullptr);
+  }
+};
+
 void check(unsigned seed, const std::string &text) {
   SourceManager sources;
   DiagnosticEngine diags(sources);
@@ -139,8 +169,9 @@ TEST(Mutation, ParserSurvivesFiveThousand) {
   const char *only = std::getenv("DYN_MUTATION_SEED");
   unsigned begin = only ? static_cast<unsigned>(std::strtoul(only, nullptr, 10)) : 0;
   unsigned end = only ? begin + 1 : 5000;
+  SeedOnCrash scope;
   for (unsigned seed = begin; seed < end && !::testing::Test::HasFatalFailure(); ++seed) {
-    RecordProperty("seed", static_cast<int>(seed)); // known even if the parser does not come back
+    currentSeed = static_cast<std::sig_atomic_t>(seed);
     check(seed, Mutator(seed).mutate(texts[seed % texts.size()]));
   }
 }
