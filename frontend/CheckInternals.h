@@ -67,6 +67,9 @@ std::string describe(const ast::Decl &decl);
 /// The hyperparameters of a declaration that is called with some; null if it has none to check.
 const ast::Parameters *callParameters(const ast::Decl &decl);
 
+/// Whether a rule writes, returns, emits or sends what its kind must (CheckRules.cpp).
+bool meetsDuty(const ast::RuleDecl &rule);
+
 /// What a train's `expect` and `metric.x` name is emitted (CheckMetrics.cpp).
 void checkMetrics(const World &world, const ast::TrainDecl &train, DiagnosticEngine &diags);
 

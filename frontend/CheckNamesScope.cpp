@@ -81,34 +81,37 @@ void NameResolver::reportHidden(const Ident &name, const Symbol &old) {
 
 static bool isLocalLike(SymbolKind kind) { return kind == SymbolKind::Local || kind == SymbolKind::LoopVariable; }
 
-/// Whether a name that means something already may be given again; reports it if not.
-bool NameResolver::redefines(Symbol &old, const Ident &name, SymbolKind kind, bool sameFrame) {
+/// A name that means something already is given again: reported unless it may be.
+void NameResolver::redefines(Symbol &old, const Ident &name, SymbolKind kind, bool sameFrame) {
   if (old.kind == SymbolKind::Unknown)
-    return true;
-  bool outlives = old.kind == SymbolKind::State || old.kind == SymbolKind::Param ||
-                  (old.kind == SymbolKind::Socket && old.writable);
-  if (kind == SymbolKind::Local && outlives) {
-    auto message = diags.report(Diag::assign_state, name.span, name.text, describe(old.kind));
-    if (old.span.isValid())
-      message.note(old.span, "`" + name.text + "` is " + describe(old.kind) + " since here");
-    message.help("write `" + name.text + " <- …`");
-    old.written = true;
-    return true;
-  }
+    return;
+  if (kind == SymbolKind::Local && outlivesBlock(old))
+    return reportAssigned(old, name.span, name.text);
   if (sameFrame) {
     if (kind == SymbolKind::Local && (isLocalLike(old.kind) || old.kind == SymbolKind::Parameter))
-      return true;
-    if (kind == SymbolKind::LoopVariable && old.kind == SymbolKind::LoopVariable)
-      return true;
-    if (kind == old.kind && (kind == SymbolKind::Shape || kind == SymbolKind::Field || kind == SymbolKind::Source ||
-                             kind == SymbolKind::Instance))
-      return true;
+      return;
+    bool mayRecur = kind == SymbolKind::LoopVariable || kind == SymbolKind::Shape || kind == SymbolKind::Field ||
+                    kind == SymbolKind::Source || kind == SymbolKind::Instance;
+    if (kind == old.kind && mayRecur)
+      return;
   }
   // A function beside the clauses may name its parameters like the fields it is for.
-  if (old.kind == SymbolKind::Field && kind == SymbolKind::Parameter)
-    return true;
-  reportHidden(name, old);
-  return true;
+  if (old.kind != SymbolKind::Field || kind != SymbolKind::Parameter)
+    reportHidden(name, old);
+}
+
+bool NameResolver::outlivesBlock(const Symbol &symbol) {
+  return symbol.kind == SymbolKind::State || symbol.kind == SymbolKind::Param ||
+         (symbol.kind == SymbolKind::Socket && symbol.writable);
+}
+
+/// `m = …` where `m <- …` is meant.
+void NameResolver::reportAssigned(Symbol &symbol, Span at, const std::string &target) {
+  auto message = diags.report(Diag::assign_state, at, symbol.name, describe(symbol.kind));
+  if (symbol.span.isValid())
+    message.note(symbol.span, "`" + symbol.name + "` is " + describe(symbol.kind) + " since here");
+  message.help("write `" + target + " <- …`");
+  symbol.written = true;
 }
 
 /// No name hides a function of its file, or one that is called beside it.
@@ -141,8 +144,8 @@ Symbol *NameResolver::define(const Ident &name, SymbolKind kind) {
   if (frame->place != Place::Eval)
     for (Frame *outer = frame->parent; outer; outer = outer->parent)
       if (Symbol *old = outer->find(name.text); old && outer->isDefined(old)) {
-        bool isWritten = redefines(*old, name, kind, false) && kind == SymbolKind::Local;
-        if (isWritten && (old->kind == SymbolKind::State || old->kind == SymbolKind::Param))
+        redefines(*old, name, kind, false);
+        if (kind == SymbolKind::Local && outlivesBlock(*old))
           return old;
         break;
       }

@@ -198,15 +198,10 @@ void NameResolver::place(const PlaceStmt &stmt) {
   if (!root)
     return;
   Symbol *symbol = lookup(root->name);
-  bool outlives = symbol && (symbol->kind == SymbolKind::State || symbol->kind == SymbolKind::Param ||
-                             (symbol->kind == SymbolKind::Socket && symbol->writable));
-  if (!outlives)
-    return use(root->name, root->span);
-  symbol->written = true;
-  auto message = diags.report(Diag::assign_state, root->span, root->name, describe(symbol->kind));
-  if (symbol->span.isValid())
-    message.note(symbol->span, "`" + root->name + "` is " + describe(symbol->kind) + " since here");
-  message.help("write `" + print(*stmt.target) + " <- …`");
+  if (symbol && outlivesBlock(*symbol))
+    reportAssigned(*symbol, root->span, print(*stmt.target));
+  else
+    use(root->name, root->span);
 }
 
 void NameResolver::state(const StateStmt &stmt) {

@@ -151,7 +151,10 @@ private:
 /// What a rule does, wherever in it.
 struct Deeds {
   std::set<std::string> writes;
-  bool returns = false, emits = false, sends = false, calls = false;
+  bool returns = false, emits = false, sends = false;
+
+  explicit Deeds(const RuleDecl &rule);
+  bool meets(const RuleKindInfo &info) const;
 };
 
 class RuleChecker {
@@ -161,8 +164,7 @@ public:
   void check(const RuleDecl &rule) {
     auto &info = ruleKindInfo(rule.rule);
     checkHeads(rule, info);
-    Deeds deeds = deedsOf(rule);
-    checkDeeds(rule, info, deeds);
+    checkDeeds(rule, info, Deeds(rule));
     if (rule.body.block)
       emits(*rule.body.block, {});
   }
@@ -189,43 +191,19 @@ private:
           .help("say what is sampled: `over example` or `over domain`");
   }
 
-  static Deeds deedsOf(const RuleDecl &rule) {
-    Deeds deeds;
-    deeds.returns = rule.body.value != nullptr;
-    walk(rule, [&](const Node &node) {
-      if (auto *write = dynCast<WriteStmt>(&node)) {
-        if (auto *root = rootName(*write->target))
-          deeds.writes.insert(root->name);
-      } else if (isa<ReturnStmt>(&node)) {
-        deeds.returns = true;
-      } else if (isa<EmitStmt>(&node)) {
-        deeds.emits = true;
-      } else if (isa<SendStmt>(&node)) {
-        deeds.sends = true;
-      } else if (isa<CallExpr>(&node)) {
-        deeds.calls = true;
-      }
-      return node.kind != Kind::FnStmt;
-    });
-    return deeds;
-  }
-
   void checkDeeds(const RuleDecl &rule, const RuleKindInfo &info, const Deeds &deeds) {
+    if (deeds.meets(info))
+      return;
     const char *kind = spelling(rule.rule);
-    if (!info.mustWrite.empty()) {
-      for (const std::string &name : info.mustWrite)
-        if (deeds.writes.count(name))
-          return;
-      // A rule may be written as one value by mistake: `clip c() = …`.
-      auto message = diags.report(Diag::must_write, rule.name.span, kind, rule.name.text, listed(info.mustWrite));
-      message.help("write `" + info.mustWrite.front() + " <- …`");
-    } else if (info.must == RuleMust::Return && !deeds.returns) {
+    if (!info.mustWrite.empty())
+      diags.report(Diag::must_write, rule.name.span, kind, rule.name.text, listed(info.mustWrite))
+          .help("write `" + info.mustWrite.front() + " <- …`");
+    else if (info.must == RuleMust::Return)
       diags.report(Diag::must_return, rule.name.span, kind, rule.name.text).help("end with `return …`");
-    } else if (info.must == RuleMust::Emit && !deeds.emits) {
+    else if (info.must == RuleMust::Emit)
       diags.report(Diag::must_emit, rule.name.span, rule.name.text).help("add `emit " + rule.name.text + " = …`");
-    } else if (info.must == RuleMust::Send && !deeds.sends) {
+    else
       diags.report(Diag::must_send, rule.name.span, rule.name.text).help("end with `send …`");
-    }
   }
 
   /// Names emitted by a block after those in `seen`; two branches may emit the same name, one path may not.
@@ -265,6 +243,38 @@ private:
 };
 
 } // namespace
+
+Deeds::Deeds(const RuleDecl &rule) : returns(rule.body.value != nullptr) {
+  walk(rule, [&](const Node &node) {
+    if (auto *write = dynCast<WriteStmt>(&node)) {
+      if (auto *root = rootName(*write->target))
+        writes.insert(root->name);
+    }
+    returns |= isa<ReturnStmt>(&node);
+    emits |= isa<EmitStmt>(&node);
+    sends |= isa<SendStmt>(&node);
+    return node.kind != Kind::FnStmt;
+  });
+}
+
+bool Deeds::meets(const RuleKindInfo &info) const {
+  bool isWritten = info.mustWrite.empty();
+  for (const std::string &name : info.mustWrite)
+    isWritten |= writes.count(name) != 0;
+  switch (info.must) {
+  case RuleMust::Return:
+    return isWritten && returns;
+  case RuleMust::Emit:
+    return isWritten && emits;
+  case RuleMust::Send:
+    return isWritten && sends;
+  case RuleMust::Nothing:
+    return isWritten;
+  }
+  return isWritten;
+}
+
+bool dyn::checks::meetsDuty(const RuleDecl &rule) { return Deeds(rule).meets(ruleKindInfo(rule.rule)); }
 
 void dyn::checkRules(const Program &program, DiagnosticEngine &diags) {
   for (const DeclPtr &decl : program.declarations) {

@@ -101,7 +101,7 @@ private:
   bool rule(const RuleDecl &rule) {
     if (!ruleKindInfo(rule.rule).supported)
       return refuseWord(rule.name.span, spelling(rule.rule));
-    if (rule.on && rule.rule != RuleKind::Optimizer)
+    if (rule.on && rule.rule != RuleKind::Optimizer && ruleKindInfo(rule.rule).allowsHead("on"))
       return refuse(rule.on->span, "`on` at " + withArticle(spelling(rule.rule)) + " is");
     return false;
   }

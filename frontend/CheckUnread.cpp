@@ -34,11 +34,15 @@ static const char *mustBeRead(const Symbol &symbol, const Frame &frame) {
 }
 
 void dyn::checks::reportUnread(const Frame &frame, DiagnosticEngine &diags) {
+  // In a rule that does not do what it must, what would have been used there is unread: one report is enough.
+  bool isCut = frame.rule && !meetsDuty(*frame.rule);
   for (auto &symbol : frame.symbols) {
     const char *noun = mustBeRead(*symbol, frame);
     if (!noun || symbol->name.starts_with('_') || !symbol->span.isValid())
       continue;
     bool isState = symbol->kind == SymbolKind::State;
+    if (isCut)
+      continue;
     if (!symbol->read && isState && symbol->written)
       diags.report(Diag::written_never_read, symbol->span, symbol->name)
           .help("remove `" + symbol->name + "` and what writes it, or use it");

@@ -95,7 +95,9 @@ private:
   Symbol *define(const ast::Ident &name, SymbolKind kind);
   Symbol *add(const ast::Ident &name, SymbolKind kind);
   void socket(std::string_view name, bool writable);
-  bool redefines(Symbol &old, const ast::Ident &name, SymbolKind kind, bool sameFrame);
+  void redefines(Symbol &old, const ast::Ident &name, SymbolKind kind, bool sameFrame);
+  static bool outlivesBlock(const Symbol &symbol);
+  void reportAssigned(Symbol &symbol, Span at, const std::string &target);
   void checkHidden(const ast::Ident &name, SymbolKind kind);
   void reportHidden(const ast::Ident &name, const Symbol &old);
   Symbol *lookup(std::string_view name, Frame **where = nullptr) const;
