@@ -165,3 +165,25 @@ TEST_F(ChecksTest, PublishedSystemsPass) {
     EXPECT_EQ(diags.render(), "") << path;
   }
 }
+
+// Files as they are while somebody edits them: each line in turn is missing.
+TEST_F(ChecksTest, FilesWithoutOneLineAreCheckedWithoutHarm) {
+  loadStandardLibrary();
+  std::vector<std::string> files = dynFiles("examples"), systems = dynFiles("test/specs/rules");
+  files.insert(files.end(), systems.begin(), systems.end());
+  for (const std::string &path : files) {
+    std::string error;
+    const SourceFile *source = sources.load(path, error);
+    ASSERT_TRUE(source) << error;
+    for (uint32_t line = 1; line < source->lineCount(); ++line) {
+      std::string text(source->text());
+      uint32_t begin = source->lineBegin(line);
+      text.erase(begin, source->lineBegin(line + 1) - begin);
+      SourceManager edited;
+      DiagnosticEngine messages(edited);
+      if (auto program = parse(edited.add(path, text), messages))
+        check(*program, library, messages);
+      EXPECT_EQ(messages.render().find("{0}"), std::string::npos);
+    }
+  }
+}
