@@ -12,7 +12,12 @@ using namespace dyn::nd;
 #include "dialects/Nd/NdAttrs.cpp.inc"
 
 
+namespace dyn::nd {
+void addFolder(NdDialect &dialect); // NdFolds.cpp
+} // namespace dyn::nd
+
 void NdDialect::initialize() {
+  addFolder(*this);
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "dialects/Nd/NdAttrs.cpp.inc"

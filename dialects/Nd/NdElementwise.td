@@ -30,7 +30,6 @@ class Nd_Elementwise<string mnemonic, string text, string detail, list<Trait> tr
     : Nd_Op<mnemonic, !listconcat([Dyn_Elementwise, InferTypeOpAdaptor], traits)> {
   let summary = text;
   let description = detail # "\n\nElementwise; the operands have one shape and element type.";
-  let hasFolder = 1;
 }
 
 class Nd_Unary<string mnemonic, Type type, string text, string detail = "", list<Trait> traits = []>
@@ -52,7 +51,9 @@ class Nd_Binary<string mnemonic, Type type, string text, string detail = "", lis
 // One operand
 //===----------------------------------------------------------------------===//
 
-def Nd_NegOp : Nd_Unary<"neg", Nd_Number, "-x">;
+def Nd_NegOp : Nd_Unary<"neg", Nd_Number, "-x"> {
+  let hasFolder = 1;
+}
 def Nd_AbsOp : Nd_Unary<"abs", Nd_Number, "|x|", "Slope 0 at 0.">;
 def Nd_SignOp : Nd_Unary<"sign", Nd_Number, "-1, 0 or 1 (nan for nan)", "Its derivative is 0 everywhere.">;
 def Nd_SqrtOp : Nd_Unary<"sqrt", Nd_Float, "square root",
@@ -70,33 +71,51 @@ def Nd_ErfOp : Nd_Unary<"erf", Nd_Float, "error function">;
 def Nd_FloorOp : Nd_Unary<"floor", Nd_Float, "greatest whole number not above x", "Not differentiable: it is flat.">;
 def Nd_CeilOp : Nd_Unary<"ceil", Nd_Float, "least whole number not below x", "Not differentiable: it is flat.">;
 def Nd_RoundOp : Nd_Unary<"round", Nd_Float, "nearest whole number, ties to even", "Not differentiable: it is flat.">;
-def Nd_NotOp : Nd_Unary<"not", Nd_Bool, "logical not">;
-def Nd_StopGradientOp : Nd_Unary<"stop_gradient", Nd_Any, "x, with derivative zero by request"> {
-  let hasFolder = 0;
+def Nd_NotOp : Nd_Unary<"not", Nd_Bool, "logical not"> {
+  let hasFolder = 1;
 }
+def Nd_StopGradientOp : Nd_Unary<"stop_gradient", Nd_Any, "x, with derivative zero by request">;
 
 //===----------------------------------------------------------------------===//
 // Two operands
 //===----------------------------------------------------------------------===//
 
-def Nd_AddOp : Nd_Binary<"add", Nd_Number, "x + y", "Whole numbers wrap.", [Commutative]>;
-def Nd_SubOp : Nd_Binary<"sub", Nd_Number, "x - y", "Whole numbers wrap.">;
-def Nd_MulOp : Nd_Binary<"mul", Nd_Number, "x y", "Whole numbers wrap.", [Commutative]>;
-def Nd_DivOp : Nd_Binary<"div", Nd_Float, "x / y">;
+def Nd_AddOp : Nd_Binary<"add", Nd_Number, "x + y", "Whole numbers wrap.", [Commutative]> {
+  let hasCanonicalizer = 1;
+  let hasFolder = 1;
+}
+def Nd_SubOp : Nd_Binary<"sub", Nd_Number, "x - y", "Whole numbers wrap."> {
+  let hasFolder = 1;
+}
+def Nd_MulOp : Nd_Binary<"mul", Nd_Number, "x y", "Whole numbers wrap.", [Commutative]> {
+  let hasFolder = 1;
+}
+def Nd_DivOp : Nd_Binary<"div", Nd_Float, "x / y"> {
+  let hasFolder = 1;
+}
 def Nd_PowOp : Nd_Binary<"pow", Nd_Float, "x^y", [{
 As C's pow. Derivatives: for x, `y x^(y-1)`, and 0 where y = 0; for y, `x^y log x`, and 0 where x = 0.}]> {
+  let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
 def Nd_MinOp : Nd_Binary<"min", Nd_Number, "the lesser of x and y", "nan if either is. Equal operands share the slope.",
-                         [Commutative]>;
+                         [Commutative]> {
+  let hasFolder = 1;
+}
 def Nd_MaxOp : Nd_Binary<"max", Nd_Number, "the greater of x and y", "nan if either is. Equal operands share the slope.",
-                         [Commutative]>;
+                         [Commutative]> {
+  let hasFolder = 1;
+}
 def Nd_RemOp : Nd_Binary<"rem", Nd_Number, "x - y floordiv(x, y): remainder with the sign of y",
   "A whole number's remainder by 0 is 0.">;
 def Nd_FloordivOp : Nd_Binary<"floordiv", Nd_Number, "quotient rounded down",
   "A whole number divided by 0 gives 0. Not differentiable: it is flat.">;
-def Nd_AndOp : Nd_Binary<"and", Nd_Bool, "logical and", "", [Commutative]>;
-def Nd_OrOp : Nd_Binary<"or", Nd_Bool, "logical or", "", [Commutative]>;
+def Nd_AndOp : Nd_Binary<"and", Nd_Bool, "logical and", "", [Commutative]> {
+  let hasFolder = 1;
+}
+def Nd_OrOp : Nd_Binary<"or", Nd_Bool, "logical or", "", [Commutative]> {
+  let hasFolder = 1;
+}
 
 def Nd_CompareOp : Nd_Elementwise<"compare", "order relation, giving i1", [{
 False for nan but for `ne`.
@@ -106,7 +125,7 @@ False for nan but for `ne`.
 ```}], []> {
   let arguments = (ins Nd_CompareKind:$kind, Nd_Any:$x, Nd_Any:$y);
   let results = (outs Nd_Bool:$result);
-  let assemblyFormat = "$kind $x `,` $y attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "`` $kind $x `,` $y attr-dict `:` functional-type(operands, results)";
 }
 
 //===----------------------------------------------------------------------===//
@@ -122,6 +141,7 @@ The derivative looks at the chosen side only.
   let arguments = (ins Nd_Bool:$condition, Nd_Any:$a, Nd_Any:$b);
   let results = (outs Nd_Any:$result);
   let assemblyFormat = "$condition `,` $a `,` $b attr-dict `:` functional-type(operands, results)";
+  let hasFolder = 1;
 }
 
 def Nd_CastOp : Nd_Op<"cast", [Dyn_Elementwise]> {

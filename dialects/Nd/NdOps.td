@@ -41,7 +41,6 @@ def Nd_IotaOp : Nd_Op<"iota"> {
   let results = (outs Nd_I64Tensor:$result);
   let assemblyFormat = "`dim` $dim attr-dict `:` type($result)";
   let hasVerifier = 1;
-  let hasFolder = 1;
 }
 
 def Nd_DrawOp : Nd_Op<"draw"> {
@@ -60,7 +59,7 @@ def Nd_DrawOp : Nd_Op<"draw"> {
                        I64Attr:$site);
   let results = (outs Nd_Any:$result);
   let assemblyFormat = [{
-    $dist $stream $counter `,` $base `site` $site attr-dict `:` `(` type($counter) `,` type($base) `)` `->` type($result)
+    `` $dist `` $stream $counter `,` $base `site` $site attr-dict `:` `(` type($counter) `,` type($base) `)` `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -208,7 +207,7 @@ def Nd_ScatterOp : Nd_Op<"scatter", [InferTypeOpAdaptor]> {
   let arguments = (ins Nd_Any:$base, Nd_I64Tensor:$indices, Nd_Any:$updates, Nd_ScatterMode:$mode, I64Attr:$dim);
   let results = (outs Nd_Any:$result);
   let assemblyFormat = [{
-    $mode $base `,` $indices `,` $updates `dim` $dim attr-dict `:` functional-type(operands, results)
+    `` $mode $base `,` $indices `,` $updates `dim` $dim attr-dict `:` functional-type(operands, results)
   }];
 }
 
@@ -228,7 +227,7 @@ def Nd_ReduceOp : Nd_Op<"reduce", [InferTypeOpAdaptor]> {
   }];
   let arguments = (ins Nd_Any:$input, Nd_ReduceKind:$kind, DenseI64ArrayAttr:$dims);
   let results = (outs Nd_Any:$result);
-  let assemblyFormat = "$kind $input `dims` $dims attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "`` $kind $input `dims` $dims attr-dict `:` type($input) `->` type($result)";
   let hasFolder = 1;
 }
 
@@ -244,7 +243,7 @@ def Nd_ArgReduceOp : Nd_Op<"arg_reduce", [InferTypeOpAdaptor]> {
   }];
   let arguments = (ins Nd_Number:$input, Nd_ReduceKind:$kind, I64Attr:$dim);
   let results = (outs Nd_I64Tensor:$result);
-  let assemblyFormat = "$kind $input `dim` $dim attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "`` $kind $input `dim` $dim attr-dict `:` type($input) `->` type($result)";
 }
 
 def Nd_ContractOp : Nd_Op<"contract", [InferTypeOpAdaptor]> {
@@ -278,7 +277,7 @@ def Nd_SegmentReduceOp : Nd_Op<"segment_reduce", [InferTypeOpAdaptor]> {
   }];
   let arguments = (ins Nd_Any:$input, Nd_ReduceKind:$kind, DenseI64ArrayAttr:$offsets);
   let results = (outs Nd_Any:$result);
-  let assemblyFormat = "$kind $input `offsets` $offsets attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "`` $kind $input `offsets` $offsets attr-dict `:` type($input) `->` type($result)";
 }
 
 def Nd_SegmentSpreadOp : Nd_Op<"segment_spread", [InferTypeOpAdaptor]> {
@@ -307,7 +306,7 @@ def Nd_CumulateOp : Nd_Op<"cumulate", [InferTypeOpAdaptor]> {
   }];
   let arguments = (ins Nd_Number:$input, Nd_ReduceKind:$kind, I64Attr:$dim);
   let results = (outs Nd_Number:$result);
-  let assemblyFormat = "$kind $input `dim` $dim attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "`` $kind $input `dim` $dim attr-dict `:` type($input) `->` type($result)";
 }
 
 //===----------------------------------------------------------------------===//

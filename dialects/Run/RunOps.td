@@ -76,7 +76,7 @@ def Run_ClockOp : Run_Op<"clock", [MemoryEffects<[MemRead<Run_Clock>]>]> {
   }];
   let arguments = (ins Run_ClockKind:$kind);
   let results = (outs Run_Tensor:$result);
-  let assemblyFormat = "$kind attr-dict `:` type($result)";
+  let assemblyFormat = "`` $kind attr-dict `:` type($result)";
   let builders = [OpBuilder<(ins "::dyn::run::ClockKind":$kind), [{
     build($_builder, $_state, ::mlir::RankedTensorType::get({}, $_builder.getI64Type()), kind);
   }]>];
