@@ -292,13 +292,11 @@ void TrainChecker::checkOwners(const ClauseBlock &block) {
       otherwise = &option;
     }
     (isWhole && !whole ? whole : other) = rule;
-    if (isWhole && whole != rule)
-      other = rule;
   }
+  bool wholeIsLast = whole && other && whole->span.begin > other->span.begin;
   if (whole && other && !steps)
-    diags.report(Diag::no_pattern, std::max(whole->span.begin, other->span.begin) == whole->span.begin ? whole->span
-                                                                                                       : other->span)
-        .note(whole->span.begin < other->span.begin ? whole->span : other->span, "the other optimizer stands here")
+    diags.report(Diag::no_pattern, wholeIsLast ? whole->span : other->span)
+        .note(wholeIsLast ? other->span : whole->span, "the other optimizer stands here")
         .help("say which leaves one is for, `on [m, n]`, and `otherwise` at the other");
 }
 
