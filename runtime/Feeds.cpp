@@ -5,9 +5,26 @@
 
 namespace dyn {
 
+/// Rows that are shuffled together when batches are smaller.
+static constexpr int64_t shuffledTogether = 512;
+
 Feed::Feed(const plan::Feed &plan, int64_t rows, uint64_t key)
     : capacity(plan.batch), usable(plan.drop ? rows / plan.batch * plan.batch : rows), rows(rows),
-      shuffle(plan.shuffle), key(key), order(mixKeys(key, 0), rows), buffer(static_cast<size_t>(plan.batch)) {}
+      shuffle(plan.shuffle), key(key), order(mixKeys(key, 0), rows), buffer(static_cast<size_t>(plan.batch)) {
+  if (!shuffle)
+    return;
+  aheadRows = std::max<int64_t>(1, shuffledTogether / capacity) * capacity;
+  ahead.resize(static_cast<size_t>(aheadRows));
+}
+
+/// Whole batches, but for the last of a pass, which row 0 pads.
+void Feed::fillAhead() {
+  aheadFrom = position;
+  int64_t count = std::min(aheadRows, usable - position);
+  aheadEnd = position + count;
+  order.fill(position, count, ahead.data());
+  std::fill(ahead.begin() + count, ahead.end(), 0);
+}
 
 void Feed::fillPlain(int64_t from, DynBatch &batch) {
   int64_t count = std::min(capacity, usable - from);
@@ -21,16 +38,14 @@ void Feed::fillPlain(int64_t from, DynBatch &batch) {
 
 void Feed::next(DynBatch &batch) {
   if (position >= usable) {
-    position = 0;
+    position = aheadFrom = aheadEnd = 0;
     if (shuffle)
       order = Permutation(mixKeys(key, static_cast<uint64_t>(finished)), rows);
   }
   if (shuffle) {
-    int64_t count = std::min(capacity, usable - position);
-    order.fill(position, count, buffer.data());
-    std::fill(buffer.begin() + count, buffer.end(), 0);
-    filledFrom = -1;
-    batch = {buffer.data(), count};
+    if (position < aheadFrom || position >= aheadEnd)
+      fillAhead();
+    batch = {ahead.data() + (position - aheadFrom), std::min(capacity, usable - position)};
   } else {
     fillPlain(position, batch);
   }

@@ -12,7 +12,7 @@
 namespace dyn {
 
 /// A stream of batches of the rows of one set. Pass p of a shuffled feed visits its rows in an order that
-/// depends on (key, p) alone; nothing is stored but the present batch.
+/// depends on (key, p) alone; nothing is stored but a few batches.
 class Feed {
 public:
   /// `rows` of its set; `key` is of the order stream and this feed.
@@ -37,7 +37,11 @@ private:
   int64_t position = 0, finished = 0, orderPosition = 0;
   int64_t filledFrom = -1; ///< plain order: rows now in the buffer start here
   std::vector<int64_t> buffer;
+  /// Shuffled rows of a few batches from position aheadFrom on: small batches are cheaper made together.
+  int64_t aheadRows = 0, aheadFrom = 0, aheadEnd = 0;
+  std::vector<int64_t> ahead;
 
+  void fillAhead();
   void fillPlain(int64_t from, DynBatch &batch);
 };
 

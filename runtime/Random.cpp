@@ -11,6 +11,15 @@
 #include <bit>
 #include <cstring>
 
+// Loops over many elements exist twice, for AVX2 and for every CPU, and the
+// loader chooses: twice the speed, and by the above the same bits. Sanitizers
+// are not ready when the loader asks.
+#if defined(__x86_64__) && !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
+#define DYN_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define DYN_WIDE
+#endif
+
 namespace dyn {
 namespace {
 
@@ -40,7 +49,7 @@ uint32_t high32(uint64_t x) { return uint32_t(x >> 32); }
 constexpr int group = 32;
 
 /// 64 random bits for each of the two halves of `blocks` blocks from `block` on.
-void randomWords(const uint32_t stepPass[2], uint64_t key, uint64_t block, int blocks, uint64_t words[2 * group]) {
+DYN_WIDE void randomWords(const uint32_t stepPass[2], uint64_t key, uint64_t block, int blocks, uint64_t words[2 * group]) {
   uint32_t k0 = low32(key), k1 = high32(key);
   for (int i = 0; i < blocks; ++i) {
     uint64_t b = block + uint64_t(i);
@@ -127,13 +136,13 @@ inline void turn(double u, double &cosine, double &sine) {
   sine = std::bit_cast<double>(std::bit_cast<uint64_t>(b) ^ sinSign);
 }
 
-void uniforms(const uint64_t words[2 * group], int blocks, double out[2 * group]) {
+DYN_WIDE void uniforms(const uint64_t words[2 * group], int blocks, double out[2 * group]) {
   for (int i = 0; i < 2 * blocks; ++i)
     out[i] = toUniform(words[i]);
 }
 
 /// Box-Muller: each block's two uniforms become two independent normals.
-void normals(const uint64_t words[2 * group], int blocks, double out[2 * group]) {
+DYN_WIDE void normals(const uint64_t words[2 * group], int blocks, double out[2 * group]) {
   double radius[group], angle[group], cosine[group], sine[group];
   for (int i = 0; i < blocks; ++i) {
     radius[i] = toUniform(words[2 * i]);
@@ -149,7 +158,7 @@ void normals(const uint64_t words[2 * group], int blocks, double out[2 * group])
   }
 }
 
-void store(const double *values, float *out, int64_t count, bool belowOne) {
+DYN_WIDE void store(const double *values, float *out, int64_t count, bool belowOne) {
   constexpr float most = 0x1.fffffep-1f; // rounding must not turn [0, 1) into [0, 1]
   for (int64_t i = 0; i < count; ++i) {
     float value = float(values[i]);
@@ -218,6 +227,32 @@ void draw(Distribution distribution, DrawElement element, uint64_t streamKey, ui
   }
 }
 
+namespace {
+
+/// One pass of the network; the half that is read is folded through a 32 by 32 to 64 bit product.
+constexpr int feistelRounds = 8;
+inline uint64_t feistel(uint64_t x, const uint32_t *keys, int lowBits, int highBits) {
+  // Halves have at most 31 bits but live in 64: then a vector multiplies them as they are.
+  uint64_t lowMask = (uint64_t(1) << lowBits) - 1, highMask = (uint64_t(1) << highBits) - 1;
+  uint64_t low = x & lowMask, high = x >> lowBits;
+  for (int r = 0; r < feistelRounds; r += 2) {
+    uint64_t p = ((low ^ keys[r]) & 0xFFFFFFFF) * multiplier0;
+    high ^= ((p >> 32) ^ p) & highMask;
+    uint64_t q = ((high ^ keys[r + 1]) & 0xFFFFFFFF) * multiplier1;
+    low ^= ((q >> 32) ^ q) & lowMask;
+  }
+  return high << lowBits | low;
+}
+
+/// One pass of each value.
+DYN_WIDE void feistelEach(int64_t *values, int64_t count, const uint32_t *keys, int lowBits, int highBits) {
+#pragma clang loop vectorize(enable) interleave_count(2)
+  for (int64_t i = 0; i < count; ++i)
+    values[i] = int64_t(feistel(uint64_t(values[i]), keys, lowBits, highBits));
+}
+
+} // namespace
+
 // An unbalanced Feistel network: x = (high, low), and each round changes one
 // half by a keyed function of the other, which can always be undone. Values
 // that land outside [0, size) go round again; as the map is a bijection of the
@@ -227,6 +262,7 @@ Permutation::Permutation(uint64_t key, int64_t count) : size(count) {
   int bits = std::max<int>(6, 64 - std::countl_zero(uint64_t(count - 1) | 1));
   lowBits = bits / 2;
   highBits = bits - lowBits;
+  static_assert(rounds == feistelRounds);
   for (uint64_t i = 0; i < rounds / 2; ++i) {
     uint64_t pair = mixKeys(key, i);
     keys[2 * i] = low32(pair);
@@ -234,48 +270,36 @@ Permutation::Permutation(uint64_t key, int64_t count) : size(count) {
   }
 }
 
-namespace {
-
-/// One pass of the network; the half that is read is folded through a 32 by 32 to 64 bit product.
-inline uint64_t feistel(uint64_t x, const uint32_t *keys, int rounds, int lowBits, int highBits) {
-  uint32_t low = uint32_t(x & ((uint64_t(1) << lowBits) - 1)), high = uint32_t(x >> lowBits);
-  uint32_t lowMask = uint32_t((uint64_t(1) << lowBits) - 1), highMask = uint32_t((uint64_t(1) << highBits) - 1);
-  for (int r = 0; r < rounds; r += 2) {
-    uint64_t p = uint64_t(low ^ keys[r]) * multiplier0;
-    high ^= (high32(p) ^ low32(p)) & highMask;
-    uint64_t q = uint64_t(high ^ keys[r + 1]) * multiplier1;
-    low ^= (high32(q) ^ low32(q)) & lowMask;
-  }
-  return uint64_t(high) << lowBits | low;
-}
-
-} // namespace
-
 int64_t Permutation::operator()(int64_t index) const {
   uint64_t x = uint64_t(index);
   do
-    x = feistel(x, keys.data(), rounds, lowBits, highBits);
+    x = feistel(x, keys.data(), lowBits, highBits);
   while (x >= uint64_t(size));
   return int64_t(x);
 }
 
 void Permutation::fill(int64_t lo, int64_t count, int64_t *out) const {
-  constexpr int64_t piece = 64;
-  int32_t open[piece]; // those still outside; compacted without branches
+  constexpr int64_t piece = 512;
+  // Those that landed outside: their places and values, collected without branches.
+  int32_t places[piece];
+  int64_t values[piece];
   for (int64_t done = 0; done < count; done += piece) {
     int64_t *here = out + done;
-    int32_t left = int32_t(std::min(piece, count - done));
-    for (int32_t i = 0; i < left; ++i) {
-      here[i] = lo + done + i;
-      open[i] = i;
+    int64_t left = std::min(piece, count - done);
+    for (int64_t i = 0; i < left; ++i) {
+      places[i] = int32_t(i);
+      values[i] = lo + done + i;
     }
     while (left > 0) {
-      int32_t next = 0;
-      for (int32_t j = 0; j < left; ++j) {
-        int32_t i = open[j];
-        here[i] = int64_t(feistel(uint64_t(here[i]), keys.data(), rounds, lowBits, highBits));
-        open[next] = i;
-        next += here[i] >= size;
+      feistelEach(values, left, keys.data(), lowBits, highBits);
+      int64_t next = 0;
+      for (int64_t j = 0; j < left; ++j) {
+        int32_t place = places[j];
+        int64_t value = values[j];
+        here[place] = value;
+        places[next] = place;
+        values[next] = value;
+        next += value >= size;
       }
       left = next;
     }
