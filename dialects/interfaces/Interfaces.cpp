@@ -9,10 +9,15 @@ using namespace mlir;
 
 SmallVector<Value> dyn::getInputs(Operation *op) {
   llvm::SetVector<Value> captures;
+  // A value of a region whose op is still being built has no parent op: it is outside of `op`, which is built.
+  auto isInside = [&](Value value) {
+    Operation *parent = value.getParentRegion()->getParentOp();
+    return parent && op->isAncestor(parent);
+  };
   for (Region &region : op->getRegions())
     region.walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
-        if (!op->isAncestor(operand.getParentRegion()->getParentOp()))
+        if (!isInside(operand))
           captures.insert(operand);
     });
   SmallVector<Value> inputs(op->getOperands());
