@@ -246,7 +246,6 @@ inline uint64_t feistel(uint64_t x, const uint32_t *keys, int lowBits, int highB
 
 /// One pass of each value.
 DYN_WIDE void feistelEach(int64_t *values, int64_t count, const uint32_t *keys, int lowBits, int highBits) {
-#pragma clang loop vectorize(enable) interleave_count(2)
   for (int64_t i = 0; i < count; ++i)
     values[i] = int64_t(feistel(uint64_t(values[i]), keys, lowBits, highBits));
 }
