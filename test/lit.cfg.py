@@ -14,8 +14,8 @@ config.test_format = lit.formats.ShTest(execute_external=False)
 config.test_source_root = here
 config.test_exec_root = os.path.join(build, "test")
 config.suffixes = [".mlir", ".dyn"]
-# Read by tests, not tests themselves.
-config.excludes = ["grammar", "reference", "specs", "tools", "Inputs"]
+# Read by tests (errors by dyn_check_test), not tests themselves.
+config.excludes = ["errors", "grammar", "reference", "specs", "tools", "Inputs"]
 
 config.environment["PATH"] = os.pathsep.join(["/usr/lib/llvm-22/bin", os.environ["PATH"]])
 # Compiled objects of the tests stay in the build folder.
