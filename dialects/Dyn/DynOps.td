@@ -90,6 +90,20 @@ def Dyn_FieldOp : Dyn_Op<"field", [MemoryEffects<[MemRead]>]> {
   let hasVerifier = 1;
 }
 
+def Dyn_StoreOp : Dyn_Op<"store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes the value of each example of a chunk";
+  let description = [{Row r of the arena, from `offset`, becomes the value of example r: what loading data gives.}];
+  let arguments = (ins Dyn_Tensor:$value, I64Attr:$arena, I64Attr:$offset, StrAttr:$name);
+  let assemblyFormat = "$value `arena` $arena `offset` $offset $name attr-dict `:` type($value)";
+}
+
+def Dyn_IndexOp : Dyn_Op<"index", [Pure]> {
+  let summary = "an element's own place on a hidden axis";
+  let arguments = (ins StrAttr:$axis);
+  let results = (outs Dyn_Tensor:$result);
+  let assemblyFormat = "$axis attr-dict `:` type($result)";
+}
+
 def Dyn_OverOp : Dyn_Op<"over", [Pure]> {
   let summary = "combines the elements of a hidden axis that are there";
   let description = [{

@@ -407,7 +407,7 @@ def Nd_CondOp : Nd_RegionOp<"cond"> {
   let regions = (region SizedRegion<1>:$thenRegion, SizedRegion<1>:$elseRegion);
   let results = (outs Variadic<Nd_Any>:$results);
   let assemblyFormat = [{
-    $condition `then` $thenRegion `else` $elseRegion attr-dict `:` type($condition) `->` type($results)
+    $condition `then` $thenRegion `else` $elseRegion attr-dict `:` type($condition) (`->` type($results)^)?
   }];
   let skipDefaultBuilders = 1;
   let builders = [

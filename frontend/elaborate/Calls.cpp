@@ -1,0 +1,338 @@
+//===- Calls.cpp - functions, closures, models, rules by name -------------===//
+#include "frontend/elaborate/Elaborator.h"
+
+using namespace mlir;
+
+namespace dyn::elab {
+
+static constexpr int depthLimit = 200;
+
+/// What stands in backquotes in a description.
+static std::string bare(const std::string &what) {
+  size_t open = what.find('`');
+  return open == std::string::npos ? what : what.substr(open + 1, what.find('`', open + 1) - open - 1);
+}
+
+static std::string argumentCount(size_t count) {
+  return count == 0 ? "no arguments" : count == 1 ? "one argument" : std::to_string(count) + " arguments";
+}
+
+Value Elaborator::lookupGlobal(const std::string &name, Span span) {
+  const ast::Decl *decl = library.find(name);
+  if (!decl) {
+    if (isBuiltin(name))
+      return Value(Builtin{name}, span);
+    std::vector<std::string> names = library.names();
+    auto report = diags.report(Diag::unknown_name, span, name);
+    if (std::string near = nearest(name, names); !near.empty())
+      report.help("did you mean `" + near + "`?");
+    return {};
+  }
+  switch (decl->kind) {
+  case ast::Kind::FnDecl:
+    return Value(Function{ast::cast<ast::FnDecl>(decl), globals}, span);
+  case ast::Kind::ModelDecl: {
+    auto *model = ast::cast<ast::ModelDecl>(decl);
+    return Value(ModelName{model}, span);
+  }
+  case ast::Kind::RuleDecl:
+    return Value(Rule{ast::cast<ast::RuleDecl>(decl), nullptr}, span);
+  case ast::Kind::DataDecl:
+    return Value(Data{ast::cast<ast::DataDecl>(decl), "", nullptr}, span);
+  case ast::Kind::TrainDecl:
+    return Value(TrainName{ast::cast<ast::TrainDecl>(decl)}, span);
+  case ast::Kind::ConstantDecl: {
+    auto *let = ast::dynCast<ast::LetStmt>(ast::cast<ast::ConstantDecl>(decl)->binding.get());
+    if (!let || depth > depthLimit) {
+      diags.report(Diag::constant_cycle, span, name);
+      return {};
+    }
+    Frame frame{std::make_shared<Scope>(globals)};
+    ++depth;
+    Value value = evaluate(*let->value, frame);
+    --depth;
+    if (let->type && !value.isInvalid()) {
+      auto typed = conform(value, *let->type, frame.scope, "`" + name + "`", let->value->span);
+      value = typed ? *typed : Value();
+    }
+    return value;
+  }
+  default:
+    diags.report(Diag::not_a_value, span, name);
+    return {};
+  }
+}
+
+Value Elaborator::call(const Value &callee, const std::vector<ast::Argument> &args, Span span, Frame &frame) {
+  if (depth > depthLimit) {
+    diags.report(Diag::calls_too_deep, span, depthLimit);
+    return {};
+  }
+  ++depth;
+  Value result;
+  if (auto *builtin = callee.as<Builtin>())
+    result = callBuiltin(builtin->name, args, span, frame);
+  else if (auto *fn = callee.as<Function>())
+    result = callFunction(*fn, args, span, frame);
+  else if (callee.as<Closure>()) {
+    std::vector<Value> values;
+    bool good = true;
+    for (auto &arg : args) {
+      if (arg.name)
+        diags.report(Diag::unknown_argument, arg.span, "a function value", arg.name.text);
+      values.push_back(evaluate(*arg.value, frame));
+      good &= !arg.name && !values.back().isInvalid();
+    }
+    result = good ? callValues(callee, values, span, frame) : Value();
+  } else if (auto *model = callee.as<ModelName>())
+    result = instantiateModel(*model->decl, args, span, frame);
+  else if (auto *instance = callee.as<std::shared_ptr<Instance>>())
+    result = callInstance(**instance, args, span, frame);
+  else if (auto *rule = callee.as<Rule>(); rule && !rule->hyper)
+    result = instantiateRule(*rule->decl, args, span, frame);
+  else if (auto *data = callee.as<Data>(); data && !data->args) {
+    auto scope = std::make_shared<Scope>(globals);
+    if (bind(data->decl->parameters, args, scope, frame, NameKind::Hyperparameter,
+             "the data `" + data->decl->name.text + "`", span))
+      result = Value(Data{data->decl, "", scope}, span);
+  } else if (!callee.isInvalid())
+    diags.report(Diag::not_callable, span, describe(callee));
+  --depth;
+  return result;
+}
+
+bool Elaborator::bind(const ast::Parameters &parameters, const std::vector<ast::Argument> &args, ScopePtr scope,
+                      Frame &frame, NameKind kind, const std::string &what, Span span) {
+  std::map<std::string, Value> given;
+  size_t next = 0;
+  bool good = true;
+  for (auto &arg : args) {
+    std::string name = arg.name.text;
+    if (!arg.name) {
+      if (next >= parameters.items.size()) {
+        diags.report(Diag::too_many_arguments, arg.span, bare(what), argumentCount(parameters.items.size()), args.size());
+        return false;
+      }
+      name = parameters.items[next++].name.text;
+    } else if (llvm::none_of(parameters.items, [&](auto &p) { return p.name.text == name; })) {
+      std::vector<std::string> names;
+      for (auto &p : parameters.items)
+        names.push_back(p.name.text);
+      auto report = diags.report(Diag::unknown_argument, arg.name.span, bare(what), name);
+      if (std::string near = nearest(name, names); !near.empty())
+        report.help("did you mean `" + near + "`?");
+      good = false;
+      continue;
+    }
+    if (given.count(name)) {
+      diags.report(Diag::repeated_argument, arg.span, name);
+      good = false;
+      continue;
+    }
+    Value value = evaluate(*arg.value, frame);
+    if (value.isInvalid()) {
+      good = false;
+      continue;
+    }
+    if (!numbersAreOperands)
+      value = known(value, arg.span);
+    value.origin = arg.value->span;
+    given.emplace(name, std::move(value));
+  }
+  return good && bindValues(parameters, given, scope, kind, what, span);
+}
+
+/// A default says the kind of a hyperparameter: `beta1 = 0.9` is a real, `bias = true` a bool.
+static bool fitsDefault(Value &value, const ast::Parameter &parameter) {
+  auto *number = ast::dynCast<ast::NumberExpr>(parameter.init.get());
+  bool wantsBool = ast::isa<ast::BoolExpr>(parameter.init.get());
+  auto *c = value.as<Const>();
+  if (!c || (!number && !wantsBool))
+    return true;
+  if (wantsBool != (c->elem == Elem::Bool))
+    return false;
+  if (number && !number->isInteger)
+    c->elem = Elem::Real;
+  return true;
+}
+
+bool Elaborator::bindValues(const ast::Parameters &parameters, std::map<std::string, Value> &given, ScopePtr scope,
+                            NameKind kind, const std::string &what, Span span) {
+  bool good = true;
+  for (const ast::Parameter &parameter : parameters.items) {
+    Value value;
+    if (auto it = given.find(parameter.name.text); it != given.end())
+      value = it->second;
+    else if (parameter.init) {
+      Frame defaults{scope};
+      value = evaluate(*parameter.init, defaults);
+      value.origin = parameter.init->span;
+    } else
+      diags.report(Diag::missing_argument, span, bare(what), parameter.name.text);
+    if (value.isInvalid()) {
+      good = false;
+      continue;
+    }
+    Span from = value.origin;
+    if (auto *c = value.as<Const>(); c && kind == NameKind::Hyperparameter && c->elem != Elem::Bool) {
+      c->operand = true;
+      c->name = parameter.name.text;
+    }
+    if (parameter.type) {
+      auto typed = conform(value, *parameter.type, scope, "`" + parameter.name.text + "` of " + what, from);
+      if (!typed) {
+        good = false;
+        continue;
+      }
+      value = *typed;
+    } else if (kind == NameKind::Hyperparameter && parameter.init && !fitsDefault(value, parameter)) {
+      diags.report(Diag::declared_type, from, "`" + parameter.name.text + "` of " + what,
+                   ast::isa<ast::BoolExpr>(parameter.init.get()) ? "bool" : "real", describe(value))
+          .note(parameter.span, "declared here");
+      good = false;
+      continue;
+    }
+    value.origin = from;
+    scope->define(parameter.name.text, std::move(value), kind, parameter.name.span);
+  }
+  return good;
+}
+
+Value Elaborator::runBody(const ast::Body &body, Frame &frame, Span span, const std::string &what) {
+  if (body.value)
+    return evaluate(*body.value, frame);
+  size_t errors = diags.errorCount();
+  execute(*body.block, frame);
+  if (frame.result)
+    return *frame.result;
+  if (diags.errorCount() == errors)
+    diags.report(Diag::returns_nothing, body.block->span, what).help("end the block with `return …`");
+  return {};
+}
+
+Value Elaborator::callFunction(const Function &fn, const std::vector<ast::Argument> &args, Span span, Frame &frame) {
+  std::string what = "`" + fn.decl->name.text + "`";
+  auto scope = std::make_shared<Scope>(fn.scope);
+  InstantiationScope chain(diags, fn.decl->name.text, span);
+  if (!bind(fn.decl->parameters, args, scope, frame, NameKind::Local, what, span))
+    return {};
+  Frame inner{scope, frame.self, frame.site + "/" + fn.decl->name.text};
+  inner.passes = frame.passes;
+  inner.site += "#" + std::to_string(frame.draws++);
+  Value result = runBody(fn.decl->body, inner, span, what);
+  if (fn.decl->result && !result.isInvalid()) {
+    auto typed = conform(result, *fn.decl->result, scope, "the result of " + what, span);
+    return typed ? *typed : Value();
+  }
+  return result;
+}
+
+Value Elaborator::callValues(const Value &callee, const std::vector<Value> &values, Span span, Frame &frame) {
+  if (auto *closure = callee.as<Closure>()) {
+    if (closure->expr->parameters.size() != values.size()) {
+      diags.report(Diag::closure_arity, span, closure->expr->parameters.size(), values.size());
+      return {};
+    }
+    auto scope = std::make_shared<Scope>(closure->scope);
+    for (size_t i = 0; i < values.size(); ++i)
+      scope->define(closure->expr->parameters[i].text, values[i], NameKind::Local, closure->expr->parameters[i].span);
+    Frame inner{scope, frame.self, frame.site};
+    inner.passes = frame.passes;
+    return evaluate(*closure->expr->body, inner);
+  }
+  diags.report(Diag::not_callable, span, describe(callee));
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Models
+//===----------------------------------------------------------------------===//
+
+Value Elaborator::instantiateModel(const ast::ModelDecl &decl, const std::vector<ast::Argument> &args, Span span,
+                                   Frame &frame) {
+  auto instance = std::make_shared<Instance>();
+  instance->decl = &decl;
+  instance->hyper = std::make_shared<Scope>(globals);
+  // One list of parameters is the inputs: with inputs the call runs a new instance, without it only makes one.
+  if (!decl.hyperparameters.written)
+    return args.empty() ? Value(instance, span) : callInstance(*instance, args, span, frame);
+  if (!bind(decl.hyperparameters, args, instance->hyper, frame, NameKind::Hyperparameter, "`" + decl.name.text + "`",
+            span))
+    return {};
+  return Value(instance, span);
+}
+
+void Elaborator::placeInstance(Instance &instance, const std::string &name, Frame &frame) {
+  if (instance.path.empty())
+    instance.path = (frame.self && !frame.self->path.empty() ? frame.self->path + "." : "") + name;
+}
+
+Value Elaborator::callInstance(Instance &instance, const std::vector<ast::Argument> &args, Span span, Frame &frame) {
+  const std::string &name = instance.decl->name.text;
+  if (instance.path.empty()) {
+    if (frame.inRuntimeBranch) {
+      diags.report(Diag::anonymous_in_loop, span, name).help("bind it before the loop: `layer = " + name + "(…)`");
+      return {};
+    }
+    std::string place = frame.self ? name + "." + std::to_string(frame.self->calls[name]++) : name;
+    placeInstance(instance, place, frame);
+  }
+  InstantiationScope chain(diags, name + " as `" + instance.path + "`", span);
+  auto scope = std::make_shared<Scope>(instance.hyper);
+  if (!bind(instance.decl->inputs, args, scope, frame, NameKind::Local, "`" + name + "`", span))
+    return {};
+  instance.calls.clear();
+  Frame inner{scope, &instance, instance.path};
+  inner.passes = frame.passes;
+  Value result = runBody(instance.decl->body, inner, span, "`" + name + "`");
+  if (instance.decl->result && !result.isInvalid()) {
+    auto typed = conform(result, *instance.decl->result, scope, "the result of `" + name + "`", span);
+    return typed ? *typed : Value();
+  }
+  return result;
+}
+
+void Elaborator::declareParam(const ast::LeafStmt &stmt, Frame &frame) {
+  if (!frame.self && !mayDeclareParams && paramsByPath.empty())
+    return notHere(stmt.span, "param");
+  std::string path = (frame.self && !frame.self->path.empty() ? frame.self->path + "." : "") + stmt.name.text;
+  SmallVector<int64_t> shape;
+  Elem elem = Elem::Real;
+  if (!stmt.type || !declaredShape(*stmt.type, frame.scope, shape, elem))
+    return frame.scope->define(stmt.name.text, Value(), NameKind::Param, stmt.name.span);
+  if (elem != Elem::Real) {
+    diags.report(Diag::param_not_real, stmt.type->span, stmt.name.text);
+    return frame.scope->define(stmt.name.text, Value(), NameKind::Param, stmt.name.span);
+  }
+  ParamInfo *&info = paramsByPath[path];
+  if (info && info->shape != shape) {
+    diags.report(Diag::param_shape_changed, stmt.span, path, describeShape(info->shape), describeShape(shape))
+        .note(info->from, "first made here");
+    return frame.scope->define(stmt.name.text, Value(), NameKind::Param, stmt.name.span);
+  }
+  if (!info) {
+    params.push_back(std::make_unique<ParamInfo>());
+    info = params.back().get();
+    info->path = path;
+    info->shape = shape;
+    info->decl = &stmt;
+    info->scope = std::make_shared<Scope>(*frame.scope);
+    info->from = stmt.span;
+  }
+  frame.scope->define(stmt.name.text, Value(Tensor{readParam(*info), false, 0}, stmt.name.span), NameKind::Param,
+                      stmt.name.span);
+}
+
+Value Elaborator::instantiateRule(const ast::RuleDecl &decl, const std::vector<ast::Argument> &args, Span span,
+                                  Frame &frame) {
+  auto hyper = std::make_shared<Scope>(globals);
+  std::string what = std::string("the ") + ast::spelling(decl.rule) + " `" + decl.name.text + "`";
+  if (!bind(decl.parameters, args, hyper, frame, NameKind::Hyperparameter, what, span))
+    return {};
+  for (auto &[name, binding] : hyper->names)
+    if (auto *c = binding.value.as<Const>())
+      c->name = decl.name.text + "." + name;
+  return Value(Rule{&decl, hyper}, span);
+}
+
+} // namespace dyn::elab

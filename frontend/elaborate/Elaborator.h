@@ -1,0 +1,315 @@
+//===- Elaborator.h - from a checked spec to dyn, at concrete shapes ------===//
+//
+// Elaboration calls functions, models and rules like a hardware language
+// elaborates modules: shapes are known, numbers that do not depend on data are
+// folded, and the rest becomes IR. One Elaborator makes one train, or evaluates
+// the statements of one experiment.
+//
+//   Expressions.cpp  operators, indexing, names      Builtins.cpp   functions of the language
+//   Calls.cpp        fn, closures, models            Statements.cpp blocks, loops, conditions
+//   Types.cpp        declared types, shapes          Numbers.cpp    constants, casts, broadcasts
+//   Train.cpp        sockets and program of a train  Rules.cpp      rules in their sockets
+//   DataSources.cpp  data declarations
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "frontend/Checks.h"
+#include "frontend/Diagnostics.h"
+#include "frontend/elaborate/Value.h"
+#include "runtime/Plan.h"
+
+#include "dialects/Dyn/DynOps.h"
+#include "dialects/Nd/NdArray.h"
+#include "dialects/Nd/NdOps.h"
+#include "dialects/Run/RunOps.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <functional>
+#include <optional>
+#include <set>
+
+namespace dyn::elab {
+
+/// What may be said from outside the spec: `--set`, `--seed`, and what an experiment's `with` changes.
+struct TrainRequest {
+  const ast::TrainDecl *decl = nullptr;
+  std::string runName;                          ///< metrics and folders; empty: the train's name
+  std::vector<std::pair<std::string, Value>> arguments; ///< hyperparameters by name
+  std::vector<const ast::ChangePart *> changes; ///< clauses replaced by `with`
+  ScopePtr changeScope;                         ///< where their values are read
+  std::optional<uint64_t> seed;
+  bool checkBounds = false;                     ///< check what clips promise after every step
+};
+
+/// A train as IR and what the runtime needs beside it.
+struct Elaborated {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  plan::Plan plan;
+  std::vector<const ast::Expr *> expects;
+  ScopePtr scope; ///< hyperparameters and locals, for `expect`
+};
+
+/// A parameter leaf.
+struct ParamInfo {
+  std::string path;
+  llvm::SmallVector<int64_t> shape;
+  const ast::LeafStmt *decl = nullptr;
+  ScopePtr scope; ///< of its initial value
+  Span from;      ///< the call that made it
+  int64_t offset = -1;
+  int owner = -1; ///< optimizer clause
+  mlir::BlockArgument argument; ///< in the objective
+};
+
+/// State of the rule that is being elaborated.
+struct RuleState {
+  std::string name;
+  int64_t arena = 0;
+  mlir::RankedTensorType type; ///< with its encoding
+};
+
+/// Where statements run: scope, and what `return`, `yield`, draws and instances refer to.
+struct Frame {
+  explicit Frame(ScopePtr scope, Instance *self = nullptr, std::string site = "")
+      : scope(std::move(scope)), self(self), site(std::move(site)) {}
+  ScopePtr scope;
+  Instance *self = nullptr;
+  std::string site;
+  int draws = 0;
+  std::string assigning;              ///< the name that a draw is assigned to
+  std::optional<Value> result;        ///< of `return`
+  std::vector<Value> *yields = nullptr;
+  std::vector<int64_t> passes;        ///< of unrolled loops around, for draw keys
+  bool inRuntimeBranch = false;       ///< `return` may not leave it
+  const ast::RuleDecl *rule = nullptr;
+};
+
+/// Values known now, row-major.
+struct HostArray {
+  llvm::SmallVector<int64_t> shape;
+  std::vector<double> values;
+  Elem elem = Elem::Real;
+};
+
+class Elaborator {
+public:
+  Elaborator(mlir::MLIRContext &context, DiagnosticEngine &diags, const Library &library, ScopePtr globals);
+
+  //===--- Expressions (also used for experiments) ---===//
+  Value evaluate(const ast::Expr &expr, Frame &frame);
+  void execute(const ast::Block &block, Frame &frame);
+  void execute(const ast::Stmt &stmt, Frame &frame);
+  /// Calls anything callable.
+  Value call(const Value &callee, const std::vector<ast::Argument> &args, Span span, Frame &frame);
+
+  /// The value computed now, for experiments: all operands are known.
+  std::optional<HostArray> host(const Value &value, Span span);
+
+  /// Makes constants operands of the plan (a train) or plain constants (an experiment, a checked declaration).
+  bool numbersAreOperands = true;
+  /// Runs `run NAME = …` of an experiment; null: not in an experiment.
+  std::function<Value(const ast::RunStmt &, Frame &)> onRun;
+  std::function<void(const ast::ExpectStmt &, Frame &)> onExpect;
+
+  mlir::OpBuilder builder;
+  DiagnosticEngine &diags;
+
+private:
+  friend class BuiltinTable;
+  friend class TrainElaborator;
+  friend class ExperimentRunner;
+
+  //===--- Numbers.cpp ---===//
+  mlir::Location loc(Span span);
+  mlir::FloatType real() { return realType; }
+  mlir::Type elementType(Elem elem, bool number);
+  static Elem elemOf(mlir::Type element);
+  static Elem elemOf(const Value &value);
+  /// A constant as a rank-0 tensor: f64 or i64 or i1.
+  Tensor materialise(const Const &constant, Span span);
+  /// Anything numeric as a tensor; nothing (after a report) for others.
+  std::optional<Tensor> tensor(const Value &value, Span span, const char *role = "value");
+  Tensor cast(Tensor x, Elem elem, bool number, Span span);
+  /// The rank-0 `x` at every place of `like` (leaf-wise, tree and per-leaf values too).
+  Tensor broadcastScalar(Tensor x, mlir::RankedTensorType like, Span span);
+  Tensor spread(Tensor perLeaf, mlir::RankedTensorType like, Span span);
+  /// Makes two operands meet: element types, numbers, hidden axes. False after a report.
+  bool unify(Tensor &a, Tensor &b, Span span, const std::string &what, Span aSpan, Span bSpan);
+  std::optional<int64_t> knownInt(const Value &value, Span span, const char *role);
+  std::optional<bool> knownBool(const Value &value);
+  Value boolean(bool value, Span span) { return Value(Const{value ? 1.0 : 0.0, Elem::Bool, false, ""}, span); }
+  Value integer(int64_t value, Span span) { return Value(Const{double(value), Elem::Int, false, ""}, span); }
+  template <class OpT, class... Args>
+  mlir::Value create(Span span, Args &&...args) {
+    return OpT::create(builder, loc(span), std::forward<Args>(args)...).getResult();
+  }
+
+  //===--- Expressions.cpp ---===//
+  Value evaluateName(const ast::NameExpr &expr, Frame &frame);
+  Value evaluateMember(const ast::MemberExpr &expr, Frame &frame);
+  Value evaluateIndex(const ast::IndexExpr &expr, Frame &frame);
+  Value evaluateUnary(const ast::UnaryExpr &expr, Frame &frame);
+  Value evaluateConditional(const ast::ConditionalExpr &expr, Frame &frame);
+  Value evaluateArray(const ast::ArrayExpr &expr, Frame &frame);
+  Value binary(ast::BinaryOp op, const Value &a, const Value &b, Span span);
+  Value matmul(const Value &a, const Value &b, Span span);
+  Value elementwise(llvm::StringRef op, const Value &a, const Value &b, Span span);
+  Value stackValues(const std::vector<Value> &items, Span span);
+  Value indexOne(Tensor base, size_t dim, const ast::Expr &index, bool &dropped, Frame &frame);
+  Value foldBinary(ast::BinaryOp op, const Const &a, const Const &b, Span span);
+  Value selectSeries(const Value &series, const ast::IndexExpr &expr, Frame &frame);
+
+  //===--- Builtins.cpp ---===//
+  struct Args;
+  Value callBuiltin(const std::string &name, const std::vector<ast::Argument> &args, Span span, Frame &frame);
+  Value callOther(const std::string &name, const Args &args, const std::vector<Value> &values, Frame &frame);
+  Value unaryMath(const std::string &name, const Value &x, Span span);
+  Value select(const Value &condition, const Value &a, const Value &b, Span span);
+  std::optional<llvm::SmallVector<int64_t>> shapeArgument(const ast::Expr &expr, Frame &frame);
+  Value full(double value, mlir::RankedTensorType type, bool number, Span span);
+  Value likeArray(const Value &x, double value, Span span);
+  Value iota(int64_t count, Span span);
+  Value arange(const std::vector<Value> &values, Span span);
+  Value eye(int64_t n, Span span);
+  Value onehot(const Value &k, int64_t n, Span span);
+  Value concat(const std::vector<Value> &items, int64_t axis, Span span);
+  Value reshape(const Value &x, llvm::ArrayRef<int64_t> shape, Span span);
+  Value transposed(const Value &x, const ast::Expr *order, Span span, Frame &frame);
+  Value sizeOf(const Value &x, const ast::Expr *axis, Span span, Frame &frame);
+  /// `tree(x)`, `leaf(x)`
+  Value recast(const Value &x, bool toTree, Span span);
+  Value flatten(const Value &x, Span span);
+  Value unflatten(const Value &x, Span span);
+  /// The leaf of a whole tree at a path.
+  Value leafOf(const Tensor &tree, const std::string &path, Span span);
+  /// The parameters below a path as a tree.
+  Value treeOf(const std::string &path, Span span);
+  Value seriesElementwise(llvm::StringRef op, const Value &a, const Value &b, Span span);
+  Value callSeries(const std::string &name, const std::vector<Value> &values, Span span);
+
+  //===--- Reductions.cpp ---===//
+  Value callReduction(const std::string &name, const Args &args, Frame &frame);
+  Value callDraw(const std::string &name, const Args &args, Frame &frame);
+  Value reduceOver(ir::OverKind kind, const Tensor &t, const ast::Expr &over, Span span);
+  std::optional<llvm::SmallVector<int64_t>> reducedDims(const Tensor &t, const ast::Expr *axis, Frame &frame);
+  Value reduce(nd::ReduceKind kind, const Value &x, const ast::Expr *axis, const ast::Expr *over, Span span,
+               Frame &frame);
+  Value reducedCount(const Value &x, const ast::Expr *axis, const ast::Expr *over, Span span, Frame &frame);
+  Value mean(const Value &x, const ast::Expr *axis, const ast::Expr *over, Span span, Frame &frame);
+  Value spreadBack(const Value &reduced, const Value &like, const ast::Expr *axis, Span span, Frame &frame);
+  Value noOver(const std::string &name, Span span);
+  Value drawFrom(const Distribution &dist, llvm::ArrayRef<int64_t> shape, mlir::Attribute encoding, Span span,
+                 Frame &frame);
+
+  //===--- Calls.cpp ---===//
+  Value callFunction(const Function &fn, const std::vector<ast::Argument> &args, Span span, Frame &frame);
+  Value callValues(const Value &callee, const std::vector<Value> &args, Span span, Frame &frame);
+  Value callInstance(Instance &instance, const std::vector<ast::Argument> &args, Span span, Frame &frame);
+  Value runBody(const ast::Body &body, Frame &frame, Span span, const std::string &what);
+  /// Binds a list of parameters in `scope`; `positional` and named arguments are evaluated in `frame`.
+  bool bind(const ast::Parameters &parameters, const std::vector<ast::Argument> &args, ScopePtr scope, Frame &frame,
+            NameKind kind, const std::string &what, Span span);
+  /// As above with values by name.
+  bool bindValues(const ast::Parameters &parameters, std::map<std::string, Value> &given, ScopePtr scope, NameKind kind,
+                  const std::string &what, Span span);
+  Value instantiateModel(const ast::ModelDecl &decl, const std::vector<ast::Argument> &args, Span span, Frame &frame);
+  Value instantiateRule(const ast::RuleDecl &decl, const std::vector<ast::Argument> &args, Span span, Frame &frame);
+  void placeInstance(Instance &instance, const std::string &name, Frame &frame);
+  Value lookupGlobal(const std::string &name, Span span);
+
+  //===--- Types.cpp ---===//
+  /// Checks a value against a declared type, binds shape names in `scope`, and gives the value as that type has it
+  /// (an integer as a real, a number as an array's element).
+  std::optional<Value> conform(const Value &value, const ast::Type &type, ScopePtr scope, const std::string &what,
+                               Span span);
+  /// Shape and element type that a declaration says; false after a report.
+  bool declaredShape(const ast::Type &type, ScopePtr scope, llvm::SmallVector<int64_t> &shape, Elem &elem,
+                     int64_t *classes = nullptr);
+  bool classArgument(const ast::NamedType &type, ScopePtr scope, int64_t *classes);
+  std::optional<llvm::SmallVector<int64_t>> shapeOf(const std::vector<ast::ExprPtr> &dims, ScopePtr scope,
+                                                    const Tensor *against, const std::string &what, Span span);
+
+  //===--- Statements.cpp ---===//
+  void executeLet(const ast::LetStmt &stmt, Frame &frame);
+  void executeDraw(const ast::DrawStmt &stmt, Frame &frame);
+  void executePlace(const ast::PlaceStmt &stmt, Frame &frame);
+  void executeWrite(const ast::WriteStmt &stmt, Frame &frame);
+  void executeIf(const ast::IfStmt &stmt, Frame &frame);
+  void notHere(Span span, const char *what);
+  /// The array `whole` with the place `index` taken by `part`.
+  Value placeInto(const Value &whole, const ast::IndexExpr &index, const Value &part, Frame &frame);
+  /// Both sides of a condition that is known only while the run goes, each giving as many values.
+  std::vector<Value> branch(Tensor condition, const std::function<std::vector<Value>()> &thenSide,
+                            const std::function<std::vector<Value>()> &elseSide, Span span);
+  void loop(const ast::Ident *variable, const Value &items, const ast::Block *block, const ast::Expr *body,
+            Span rangeSpan, Span span, Frame &frame, std::vector<Value> *yields);
+  void executeLoop(const ast::Ident *variable, const ast::Expr &range, const ast::Block &body, Span span,
+                   Frame &frame, std::vector<Value> *yields);
+  void executeRepeat(const ast::RepeatStmt &stmt, Frame &frame);
+  void executeWhile(const ast::WhileStmt &stmt, Frame &frame);
+  Value collect(const ast::Ident &variable, const ast::Expr &range, const ast::Block *block, const ast::Expr *body,
+                Span span, Frame &frame);
+  void scan(const ast::Ident *variable, const Value &items, int64_t trip, const ast::Block *block,
+            const ast::Expr *body, Span span, Frame &frame, std::vector<Value> *yields);
+  void declareParam(const ast::LeafStmt &stmt, Frame &frame);
+  Value assign(const ast::Ident &name, Value value, Frame &frame);
+  /// Names that a block gives new values to and that exist outside it.
+  std::vector<std::string> carried(const ast::Block &block, Scope &scope);
+  /// Makes the values of carried names tensors of types that stay the same from pass to pass.
+  std::optional<mlir::Value> asCarry(const Value &value, mlir::Type type, Span span);
+
+  /// A value of an experiment computed now: a number, if it is one.
+  Value known(const Value &value, Span span);
+  std::optional<HostArray> hostOf(mlir::Value value, Span span);
+
+  mlir::MLIRContext &context;
+  const Library &library;
+  ScopePtr globals;
+  mlir::FloatType realType;
+  mlir::Attribute place; ///< axes of the place where code runs: null, or `example`
+  int depth = 0;
+
+  // Parameters.
+  std::map<std::string, ParamInfo *> paramsByPath;
+  std::vector<std::unique_ptr<ParamInfo>> params;
+  std::vector<ParamInfo *> treeLeaves; ///< leaves of the trees in scope, in the arena's order
+  bool mayDeclareParams = false;
+  std::function<mlir::Value(ParamInfo &)> readParam;
+
+  // What statements of rules do.
+  std::function<void(const ast::StateStmt &, Frame &)> onState;
+  std::function<void(const ast::EmitStmt &, Frame &)> onEmit;
+  /// Calls of names that a socket offers: `loss(p)`, `gradient(p)`.
+  std::function<Value(const std::string &, const std::vector<ast::Argument> &, Span, Frame &)> onSocketCall;
+
+  // Draws.
+  bool mayDraw = false, drawsByStep = false, drawsByRow = false;
+  nd::Stream drawStream = nd::Stream::init;
+  mlir::Value drawPass; ///< of the run-time loop around
+
+  // Numbers.
+  plan::Plan *plan = nullptr;
+  std::map<std::string, mlir::Value> numberCache; ///< by name and value, within one block
+  mlir::Block *numberCacheBlock = nullptr;
+  bool bareSeriesIsLast = false; ///< in a train's `expect`
+  bool yieldedStack = false;     ///< the last loop gave its elements as one array
+  llvm::DenseMap<mlir::Value, nd::NdArray> hostCache;
+};
+
+/// What Builtins.def says of a function.
+struct BuiltinRow {
+  int64_t least = 0, most = 0;
+  std::vector<std::string> named;
+};
+/// The last value of a metric of numbers.
+Value lastOf(const Series &series, Span span);
+bool isBuiltin(llvm::StringRef name);
+BuiltinRow builtinRow(llvm::StringRef name);
+
+/// 64-bit FNV-1a of a draw's place: stable on every machine.
+int64_t siteOf(llvm::StringRef text);
+
+} // namespace dyn::elab

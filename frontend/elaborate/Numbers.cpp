@@ -1,0 +1,272 @@
+//===- Numbers.cpp - constants, casts and how two operands meet -----------===//
+#include "frontend/elaborate/Elaborator.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace dyn::elab {
+
+Elaborator::Elaborator(MLIRContext &context, DiagnosticEngine &diags, const Library &library, ScopePtr globals)
+    : builder(&context), diags(diags), context(context), library(library), globals(std::move(globals)),
+      realType(Float32Type::get(&context)) {}
+
+int64_t siteOf(llvm::StringRef text) {
+  uint64_t hash = 0xcbf29ce484222325ull;
+  for (unsigned char c : text)
+    hash = (hash ^ c) * 0x100000001b3ull;
+  return static_cast<int64_t>(hash);
+}
+
+Location Elaborator::loc(Span span) {
+  const SourceFile *file = diags.sources().file(span);
+  if (!file)
+    return builder.getUnknownLoc();
+  LineColumn at = file->lineColumn(span.begin);
+  return FileLineColLoc::get(&context, file->path(), at.line, at.column);
+}
+
+Type Elaborator::elementType(Elem elem, bool number) {
+  switch (elem) {
+  case Elem::Bool:
+    return builder.getI1Type();
+  case Elem::Int:
+    return builder.getI64Type();
+  case Elem::Real:
+    return number ? Type(builder.getF64Type()) : Type(realType);
+  }
+  return {};
+}
+
+Elem Elaborator::elemOf(Type element) {
+  if (element.isInteger(1))
+    return Elem::Bool;
+  return element.isInteger() ? Elem::Int : Elem::Real;
+}
+
+Elem Elaborator::elemOf(const Value &value) {
+  if (auto *c = value.as<Const>())
+    return c->elem;
+  if (auto *t = value.as<Tensor>())
+    return elemOf(t->type().getElementType());
+  return Elem::Real;
+}
+
+static Attribute numberAttr(OpBuilder &b, double number, Type element) {
+  if (isa<FloatType>(element))
+    return b.getFloatAttr(element, number);
+  return b.getIntegerAttr(element, static_cast<int64_t>(number));
+}
+
+Tensor Elaborator::materialise(const Const &constant, Span span) {
+  Type element = elementType(constant.elem, true);
+  auto type = RankedTensorType::get({}, element);
+  bool operand = numbersAreOperands && constant.operand && constant.elem != Elem::Bool && plan;
+  if (!operand)
+    return {create<nd::ConstantOp>(span, type, DenseElementsAttr::get(type, numberAttr(builder, constant.number, element))),
+            true, 0};
+  if (numberCacheBlock != builder.getInsertionBlock()) {
+    numberCache.clear();
+    numberCacheBlock = builder.getInsertionBlock();
+  }
+  std::string key = constant.name + "=" + std::to_string(constant.number) + (constant.elem == Elem::Int ? "i" : "r");
+  mlir::Value &cached = numberCache[key];
+  if (!cached) {
+    int64_t index = static_cast<int64_t>(plan->numbers.size());
+    plan->numbers.push_back({constant.name, constant.number});
+    auto f64 = RankedTensorType::get({}, builder.getF64Type());
+    cached = create<run::NumberOp>(span, f64, builder.getI64IntegerAttr(index), builder.getStringAttr(constant.name));
+    if (constant.elem == Elem::Int)
+      cached = create<nd::CastOp>(span, cached, builder.getI64Type());
+  }
+  return {cached, true, 0};
+}
+
+std::optional<Tensor> Elaborator::tensor(const Value &value, Span span, const char *role) {
+  if (auto *t = value.as<Tensor>())
+    return *t;
+  if (auto *c = value.as<Const>())
+    return materialise(*c, span);
+  if (auto *series = value.as<std::shared_ptr<Series>>()) {
+    if (bareSeriesIsLast)
+      if (Value last = lastOf(**series, span); last.as<Const>())
+        return materialise(*last.as<Const>(), span);
+    SmallVector<int64_t> shape = {static_cast<int64_t>((*series)->at.size())};
+    shape.append((*series)->shape.begin(), (*series)->shape.end());
+    auto type = RankedTensorType::get(shape, builder.getF64Type());
+    return Tensor{create<nd::ConstantOp>(span, type, DenseElementsAttr::get(type, llvm::ArrayRef((*series)->values))),
+                  true, 0};
+  }
+  if (!value.isInvalid())
+    diags.report(Diag::not_a_number, span, role, describe(value));
+  return std::nullopt;
+}
+
+Tensor Elaborator::cast(Tensor x, Elem elem, bool number, Span span) {
+  Type wanted = elementType(elem, number);
+  if (x.type().getElementType() == wanted) {
+    x.number = number && x.number;
+    return x;
+  }
+  // A constant is cast by making it anew: no op, and no rounding twice.
+  if (auto constant = x.value.getDefiningOp<nd::ConstantOp>(); constant && x.type().getRank() == 0) {
+    auto dense = mlir::cast<DenseElementsAttr>(constant.getValue());
+    double number = elemOf(x.type().getElementType()) == Elem::Real
+                        ? (*dense.value_begin<APFloat>()).convertToDouble()
+                        : double((*dense.value_begin<APInt>()).getSExtValue());
+    auto type = RankedTensorType::get({}, wanted);
+    return {create<nd::ConstantOp>(span, type, DenseElementsAttr::get(type, numberAttr(builder, number, wanted))), number != 0 || x.number, 0};
+  }
+  return {create<nd::CastOp>(span, x.value, wanted), number && x.number, elem == Elem::Int ? x.classes : 0};
+}
+
+Tensor Elaborator::broadcastScalar(Tensor x, RankedTensorType like, Span span) {
+  Attribute mine = x.type().getEncoding();
+  Attribute theirs = like.getEncoding();
+  // Ranges keep their cut; named axes come from both sides when the op meets.
+  Attribute encoding = isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(theirs) ? theirs : mine;
+  auto type = RankedTensorType::get(like.getShape(), x.type().getElementType(), encoding);
+  return {create<nd::BroadcastOp>(span, type, x.value, ArrayRef<int64_t>{}), x.number, x.classes};
+}
+
+Tensor Elaborator::spread(Tensor perLeaf, RankedTensorType like, Span span) {
+  auto type = RankedTensorType::get(like.getShape(), perLeaf.type().getElementType(), like.getEncoding());
+  return {create<ir::LeafSpreadOp>(span, type, perLeaf.value), false, 0};
+}
+
+bool Elaborator::unify(Tensor &a, Tensor &b, Span span, const std::string &what, Span aSpan, Span bSpan) {
+  Elem elem = std::max(elemOf(a.type().getElementType()), elemOf(b.type().getElementType()));
+  // A number stays a number only among numbers; an array of reals takes it in its own precision.
+  bool number = a.number && b.number;
+  a = cast(a, elem, number, span);
+  b = cast(b, elem, number, span);
+  if (a.type().getElementType() != b.type().getElementType()) {
+    bool aWide = a.type().getElementType().isF64();
+    (aWide ? a : b) = cast(aWide ? a : b, elem, false, span);
+  }
+  Attribute ea = a.type().getEncoding(), eb = b.type().getEncoding();
+  if (isa_and_present<ir::PerLeafAttr>(ea) && isa_and_present<ir::LeavesAttr>(eb))
+    a = spread(a, b.type(), span);
+  else if (isa_and_present<ir::LeavesAttr>(ea) && isa_and_present<ir::PerLeafAttr>(eb))
+    b = spread(b, a.type(), span);
+  else if (a.type().getRank() == 0 && b.type().getRank() != 0)
+    a = broadcastScalar(a, b.type(), span);
+  else if (b.type().getRank() == 0 && a.type().getRank() != 0)
+    b = broadcastScalar(b, a.type(), span);
+  ea = a.type().getEncoding();
+  eb = b.type().getEncoding();
+  if (failed(mergeEncodings(ea, eb))) {
+    diags.report(Diag::tree_meets_leaves, span, what, describeType(a.type()), describeType(b.type()))
+        .note(aSpan, "this is " + describeType(a.type()))
+        .note(bSpan, "this is " + describeType(b.type()))
+        .help("use `param`, `grad` for one leaf at a time, or `params`, `grads` for the whole tree, not both");
+    return false;
+  }
+  if (a.type().getShape() == b.type().getShape())
+    return true;
+  auto builderRef = diags.report(Diag::shape_mismatch, span, what, describeShape(a.type().getShape()),
+                                 describeShape(b.type().getShape()));
+  if (aSpan.isValid())
+    builderRef.note(aSpan, "this is " + describeShape(a.type().getShape()));
+  if (bSpan.isValid())
+    builderRef.note(bSpan, "this is " + describeShape(b.type().getShape()));
+  builderRef.help("nothing is broadcast silently: make the shapes equal, or reduce one of them to a number");
+  return false;
+}
+
+std::optional<int64_t> Elaborator::knownInt(const Value &value, Span span, const char *role) {
+  if (auto *c = value.as<Const>(); c && c->elem == Elem::Int)
+    return static_cast<int64_t>(c->number);
+  if (auto *c = value.as<Const>(); c && c->elem == Elem::Real && std::floor(c->number) == c->number &&
+                                   std::abs(c->number) < 1e15)
+    return static_cast<int64_t>(c->number);
+  if (!value.isInvalid())
+    diags.report(Diag::not_known_int, span, role, describe(value));
+  return std::nullopt;
+}
+
+std::optional<bool> Elaborator::knownBool(const Value &value) {
+  if (auto *c = value.as<Const>())
+    return c->number != 0;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Words for messages
+//===----------------------------------------------------------------------===//
+
+const char *describe(NameKind kind) {
+  switch (kind) {
+  case NameKind::Local: return "local";
+  case NameKind::Hyperparameter: return "hyperparameter";
+  case NameKind::ShapeName: return "shape name";
+  case NameKind::State: return "state";
+  case NameKind::Param: return "parameter";
+  case NameKind::Socket: return "name of the rule's kind";
+  case NameKind::Declaration: return "declaration";
+  }
+  return "";
+}
+
+std::string describeShape(ArrayRef<int64_t> shape) {
+  if (shape.empty())
+    return "a number";
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+std::string describeType(RankedTensorType type) {
+  Attribute encoding = type.getEncoding();
+  if (isa_and_present<ir::LeavesAttr>(encoding))
+    return "a leaf-wise value";
+  if (isa_and_present<ir::TreeAttr>(encoding))
+    return "a tree";
+  if (isa_and_present<ir::PerLeafAttr>(encoding))
+    return "a number for each leaf";
+  std::string text;
+  if (type.getElementType().isInteger(1))
+    text = type.getRank() ? "bool" : "a bool";
+  else if (type.getElementType().isInteger())
+    text = type.getRank() ? "int" : "a whole number";
+  if (type.getRank() || text.empty())
+    text += describeShape(type.getShape());
+  if (auto axes = dyn_cast_if_present<ir::AxesAttr>(encoding)) {
+    text += " for each";
+    for (StringAttr axis : axes.getNames())
+      text += " `" + axis.getValue().str() + "`";
+  }
+  return text;
+}
+
+std::string describe(const Value &value) {
+  struct Visitor {
+    std::string operator()(const std::monostate &) { return "an invalid value"; }
+    std::string operator()(const Const &c) {
+      return c.elem == Elem::Bool ? "a bool" : c.elem == Elem::Int ? "a whole number" : "a number";
+    }
+    std::string operator()(const Tensor &t) { return describeType(t.type()); }
+    std::string operator()(const Record &) { return "a record"; }
+    std::string operator()(const Range &) { return "a range"; }
+    std::string operator()(const Tuple &) { return "several values"; }
+    std::string operator()(const Text &) { return "a string"; }
+    std::string operator()(const None &) { return "`none`"; }
+    std::string operator()(const Builtin &b) { return "the function `" + b.name + "`"; }
+    std::string operator()(const Function &f) { return "the function `" + f.decl->name.text + "`"; }
+    std::string operator()(const Closure &) { return "a function"; }
+    std::string operator()(const std::shared_ptr<Instance> &i) { return "the model `" + i->decl->name.text + "`"; }
+    std::string operator()(const ModelName &m) { return "the model `" + m.decl->name.text + "`"; }
+    std::string operator()(const Rule &r) {
+      return std::string("the ") + ast::spelling(r.decl->rule) + " `" + r.decl->name.text + "`";
+    }
+    std::string operator()(const Data &d) { return "the data `" + d.decl->name.text + "`"; }
+    std::string operator()(const TrainName &t) { return "the train `" + t.decl->name.text + "`"; }
+    std::string operator()(const Distribution &d) { return "the distribution `" + d.kind + "`"; }
+    std::string operator()(const std::shared_ptr<RunResult> &) { return "a run"; }
+    std::string operator()(const std::shared_ptr<Series> &s) { return "the metric `" + s->name + "`"; }
+  };
+  return std::visit(Visitor{}, value.payload);
+}
+
+} // namespace dyn::elab

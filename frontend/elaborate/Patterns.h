@@ -1,0 +1,16 @@
+//===- Patterns.h - which leaves a rule clause is for ---------------------===//
+#pragma once
+
+#include "frontend/elaborate/Elaborator.h"
+
+namespace dyn::elab {
+
+/// Whether an optimizer clause claims a leaf: its own options (`on`, `except`, `otherwise`) and the pattern of the
+/// rule's declaration. A clause without any claims all. `otherwise` is set when it takes what nobody claims.
+bool ownsLeaf(const ast::RuleClause &clause, const ast::RuleDecl &rule, const ParamInfo &leaf, Elaborator &elaborator,
+              ScopePtr scope, bool &otherwise);
+/// `*` stands for any characters.
+bool matchesPath(llvm::StringRef pattern, llvm::StringRef path);
+Elem elemOfType(mlir::RankedTensorType type);
+
+} // namespace dyn::elab

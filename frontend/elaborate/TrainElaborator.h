@@ -1,0 +1,131 @@
+//===- TrainElaborator.h - a train as objective, sockets and program ------===//
+#pragma once
+
+#include "frontend/elaborate/Elaborator.h"
+
+namespace dyn::elab {
+
+/// Which batch a socket or the objective sees.
+struct Batch {
+  int64_t feed = -1, size = 0;
+  bool masked = false;
+};
+
+/// Elaborates one train. `folder` is where relative data files are looked up.
+class TrainElaborator {
+public:
+  TrainElaborator(Elaborator &elaborator, std::string folder) : e(elaborator), folder(std::move(folder)) {}
+
+  /// Null after errors, which are in the engine.
+  std::unique_ptr<Elaborated> run(const TrainRequest &request);
+
+private:
+  struct Clauses {
+    std::vector<const ast::Clause *> list;
+    const ast::SettingClause *steps = nullptr, *epochs = nullptr, *precision = nullptr;
+    const ast::DataClause *data = nullptr;
+    const ast::LossClause *loss = nullptr;
+    const ast::Seeds *seeds = nullptr;
+    std::vector<const ast::RuleClause *> optimizers, clips, probes;
+    std::vector<const ast::EvalClause *> evals;
+    std::vector<const ast::Expr *> expects;
+  };
+  /// One optimizer clause and the leaves that it owns.
+  struct Owner {
+    const ast::RuleClause *clause = nullptr;
+    Rule rule;
+    std::string name;
+    std::vector<ParamInfo *> leaves;
+    int64_t offset = 0, size = 0;
+  };
+  /// A state of a rule: where it lives and how it starts.
+  struct State {
+    const ast::StateStmt *decl = nullptr;
+    ScopePtr scope; ///< hyperparameters and sizes
+    std::string site;
+    mlir::RankedTensorType type;
+    int64_t arena = 0, offset = 0;
+    std::vector<ParamInfo *> leaves; ///< that the rule stands on
+    int64_t from = 0;                ///< their place in the parameters' arena
+    bool patterned = false;
+  };
+
+  // Train.cpp
+  bool collect(const ast::ClauseBlock &block, Clauses &clauses, Frame &frame);
+  bool bindHyperparameters();
+  bool applyChanges(Clauses &clauses);
+  bool settings(const Clauses &clauses);
+  bool objective(const Clauses &clauses);
+  bool assignOwners(const Clauses &clauses);
+  void layOut();
+  void initSocket();
+  void updateSocket(const Clauses &clauses);
+  void evalSockets(const Clauses &clauses);
+  void probeSockets(const Clauses &clauses);
+  void program(const Clauses &clauses);
+  ScopePtr exampleScope(const Data &data, int64_t set, const Batch &batch, bool whole);
+  void bindLocals(ScopePtr scope);
+  ir::SocketOp socket(const std::string &name, ir::SocketKind kind, Batch batch = {});
+  int64_t event(const ast::Timing *timing, const char *otherwise, Span span);
+  int64_t metric(const std::string &name, llvm::ArrayRef<int64_t> shape, Span span, bool leafAxis = false);
+  void emit(const std::string &name, const Value &value, Span span);
+
+  // Rules.cpp
+  std::optional<Rule> ruleOf(const ast::RuleClause &clause);
+  Value scheduled(const Rule &rule, Span span);
+  ScopePtr ruleScope(const Rule &rule);
+  void runRule(const Rule &rule, ScopePtr scope, const std::string &site, const std::vector<ParamInfo *> &leaves,
+               int64_t from, bool patterned);
+  void declareState(const ast::StateStmt &stmt, Frame &frame);
+  Value applyClips(Value grads);
+  void applyOptimizer(Owner &owner, const Value &grads);
+  void applyLeafwise(Owner &owner, const Value &grads);
+  void applyByLeaf(Owner &owner, const Value &grads);
+  void checkBound(const Rule &rule, ScopePtr scope, Span span);
+  Value socketCall(const std::string &name, const std::vector<ast::Argument> &args, Span span, Frame &frame);
+  void offerSocket(ScopePtr scope, const Value &params, bool countsFromOne);
+
+  // Values of the arenas.
+  Value readRange(int64_t arena, int64_t offset, mlir::RankedTensorType type, const std::string &name, Span span);
+  void writeRange(int64_t arena, int64_t offset, const Tensor &value, const std::string &name, Span span);
+  mlir::RankedTensorType treeType(const std::vector<ParamInfo *> &leaves, bool leafwise);
+  int64_t elements(const std::vector<ParamInfo *> &leaves);
+  Value clock(run::ClockKind kind, Span span);
+
+  // DataSources.cpp
+  std::optional<int64_t> source(const Data &data, Span span);
+  std::optional<int64_t> set(const Data &data, Span span);
+  bool dataSocket(const Data &data, plan::Source &out, Span span);
+  std::optional<int64_t> useField(int64_t set, const std::string &name);
+
+  Elaborator &e;
+  std::string folder;
+  TrainRequest request;
+  std::unique_ptr<Elaborated> out;
+  ScopePtr scope; ///< hyperparameters, instances
+  std::vector<const ast::Stmt *> locals;
+  ir::TrainOp train;
+  ir::ObjectiveOp objectiveOp;
+  Batch batch;
+  std::vector<Owner> owners;
+  std::vector<std::pair<Rule, const ast::RuleClause *>> clips;
+  std::map<std::string, State> states;
+  std::map<std::string, std::vector<State *>> statesByOwner;
+  std::vector<std::string> evalCalls; ///< of run.program, in written order
+  struct Event {
+    int64_t event;
+    std::vector<std::string> before;
+    int64_t feed; ///< -1: no loop over batches
+    std::string body, after;
+    bool needsBatch;
+  };
+  std::vector<Event> events;
+  std::string currentSite;
+  const std::vector<ParamInfo *> *ruleLeaves = nullptr;
+  int64_t ruleFrom = 0;
+  bool rulePatterned = false;
+  ScopePtr ruleStart; ///< what a state's initial value may read
+  std::string metricPrefix;
+};
+
+} // namespace dyn::elab
