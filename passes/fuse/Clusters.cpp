@@ -10,9 +10,15 @@ namespace dyn::fuse {
 
 using nd::shapeOf;
 
+
+/// A scalar as an array of one element: there is no memory to look at.
+static bool isScalarAsArray(Operation *op) {
+  return isa<nd::ReshapeOp>(op) && shapeOf(op->getOperand(0)).empty() && !shapeOf(op->getResult(0)).empty();
+}
+
 bool isView(Operation *op) {
   if (isa<nd::ReshapeOp, nd::StopGradientOp>(op))
-    return true;
+    return !isScalarAsArray(op);
   auto slice = dyn_cast<nd::SliceOp>(op);
   if (!slice)
     return false;
@@ -70,7 +76,8 @@ void Clusters::classify() {
       role = Role::other;
     else if (op.hasTrait<Elementwise>() || isa<nd::GatherOp, nd::PadOp>(op))
       role = Role::root;
-    else if (isa<nd::BroadcastOp, nd::TransposeOp, nd::SliceOp, nd::IotaOp>(op) || isSplat(&op))
+    else if (isa<nd::BroadcastOp, nd::TransposeOp, nd::SliceOp, nd::IotaOp>(op) || isSplat(&op) ||
+             isScalarAsArray(&op))
       role = Role::transparent;
     roles[&op] = role;
   }
@@ -80,7 +87,9 @@ void Clusters::classify() {
       continue;
     for (Operation *user : op.getUsers())
       if (user->getBlock() != &block || roles[user] == Role::other)
-        roles[&op] = Role::root;
+        // A concat stores scalars itself.
+        if (!isScalarAsArray(&op) || !isa<nd::ConcatOp>(user))
+          roles[&op] = Role::root;
   }
   for (Operation &op : block)
     if (roles[&op] == Role::root)

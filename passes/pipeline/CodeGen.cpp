@@ -1,0 +1,138 @@
+//===- CodeGen.cpp - from the LLVM dialect to an object file --------------===//
+//
+// Loops arrive vectorized, so LLVM's own vectorizers are off; the rest of O2
+// cleans up, unrolls and schedules.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/pipeline/Pipelines.h"
+
+#include "mlir/Target/LLVMIR/Export.h"
+
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <chrono>
+#include <mutex>
+
+using namespace mlir;
+
+namespace dyn {
+namespace {
+
+std::unique_ptr<llvm::TargetMachine> makeMachine(const TargetOptions &target, std::string &why) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  llvm::Triple triple(target.triple);
+  const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, why);
+  if (!found)
+    return nullptr;
+  llvm::TargetOptions options;
+  return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
+      triple, target.cpu, target.features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default,
+      /*JIT=*/true));
+}
+
+void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = false;
+  tuning.SLPVectorization = false;
+  tuning.LoopInterleaving = false;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+}
+
+/// Notes the time since the last call.
+class Clock {
+public:
+  explicit Clock(Timings *timings) : timings(timings) {}
+  void note(StringRef name) {
+    auto now = std::chrono::steady_clock::now();
+    if (timings)
+      timings->push_back({name.str(), std::chrono::duration<double, std::milli>(now - last).count()});
+    last = now;
+  }
+
+private:
+  Timings *timings;
+  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
+};
+
+} // namespace
+
+TargetOptions TargetOptions::host() {
+  TargetOptions target;
+  target.triple = llvm::sys::getProcessTriple();
+  target.cpu = llvm::sys::getHostCPUName().str();
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  std::vector<std::string> names;
+  for (const auto &feature : features)
+    names.push_back((feature.getValue() ? "+" : "-") + feature.getKey().str());
+  llvm::sort(names); // a map of strings has no order of its own
+  target.features = llvm::join(names, ",");
+  if (features.lookup("avx512f") && features.lookup("avx512vl"))
+    target.vectorBytes = 64;
+  else if (features.lookup("avx2"))
+    target.vectorBytes = 32;
+  return target;
+}
+
+std::string TargetOptions::text() const {
+  return triple + " " + cpu + " " + features + " " + std::to_string(vectorBytes);
+}
+
+FailureOr<std::string> compileToObject(ModuleOp module, plan::Plan &plan, const TargetOptions &target,
+                                       const StageHook &hook, Timings *timings) {
+  if (failed(lowerToLLVM(module, plan, target, hook, timings)))
+    return failure();
+  Clock clock(timings);
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, "dyn");
+  if (!code)
+    return module.emitError("cannot be written as LLVM IR");
+  std::string why;
+  std::unique_ptr<llvm::TargetMachine> machine = makeMachine(target, why);
+  if (!machine)
+    return module.emitError("no code generator for ") << target.triple << ": " << why;
+  code->setDataLayout(machine->createDataLayout());
+  code->setTargetTriple(llvm::Triple(target.triple));
+  for (llvm::Function &function : *code) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBytes * 8));
+    function.addFnAttr("target-cpu", target.cpu);
+    function.addFnAttr("target-features", target.features);
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+  }
+  clock.note("translate");
+  optimize(*code, *machine);
+  clock.note("optimize");
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile,
+                                   /*DisableVerify=*/true))
+    return module.emitError("the code generator writes no objects");
+  passes.run(*code);
+  clock.note("codegen");
+  return std::string(object.data(), object.size());
+}
+
+} // namespace dyn
