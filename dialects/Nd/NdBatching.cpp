@@ -43,6 +43,13 @@ LogicalResult nd::batchOp(OpBuilder &builder, Operation *op, BatchMap &map, cons
       map[result] = {value, false};
     return success();
   }
+  // An op that must vary though no input does, and is neither a source nor a loop: the same value for each row.
+  if (!llvm::is_contained(batched, true) && !op->getNumRegions() && !isa<DrawOp, ConstantOp, IotaOp>(op)) {
+    Operation *clone = builder.clone(*op, plain);
+    for (auto [result, value] : llvm::zip(op->getResults(), clone->getResults()))
+      map[result] = {batchedOf(builder, {value, false}, request.size), true};
+    return success();
+  }
   auto rule = dyn_cast<Batchable>(op);
   if (!rule)
     return op->emitOpError("cannot be made for a batch");

@@ -350,13 +350,15 @@ int main(int argc, char **argv) {
     DynEntry entry = llvm::cantFail((*jit)->lookup(function.getName()));
     double best = 1e30;
     for (int round = 0; round < 5; ++round) {
+      refill();
       auto start = std::chrono::steady_clock::now();
       for (int i = 0; i < timeCalls; ++i)
         entry(&runtime);
       std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
       best = std::min(best, took.count() / timeCalls);
     }
-    llvm::outs() << function.getName() << llvm::format(": %.3f microseconds a call\n", best);
+    llvm::outs() << function.getName() << llvm::format(": %.3f microseconds a call", best)
+                 << (runtime.status ? ", but it failed" : "") << "\n";
   }
   return 0;
 }

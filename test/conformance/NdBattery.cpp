@@ -388,6 +388,33 @@ TEST_F(NdBattery, canonicalFormHasTheSameValues) {
     }
 }
 
+// A draw that must vary over the rows is the draw of the larger shape, also inside a loop.
+TEST_F(NdBattery, drawsOfABatchAreOneLargerDraw) {
+  auto function = parse(R"(
+    func.func @f(%c: tensor<4xi64>, %b: tensor<i64>) -> tensor<2xf64> {
+      %zero = nd.constant dense<0.0> : tensor<2xf64>
+      %r = nd.scan inits(%zero : tensor<2xf64>) xs() trip 2 {
+      ^bb0(%i: tensor<i64>, %s: tensor<2xf64>):
+        %d = nd.draw uniform noise %c, %b site 7 : (tensor<4xi64>, tensor<i64>) -> tensor<2xf64>
+        %t = nd.add %s, %d : tensor<2xf64>
+        nd.yield %t : tensor<2xf64>
+      } : tensor<2xf64>
+      return %r : tensor<2xf64>
+    })");
+  BatchRequest request;
+  request.size = 3;
+  auto varies = [](Operation *op) { return op->walk([](DrawOp) { return WalkResult::interrupt(); }).wasInterrupted(); };
+  request.varies = varies;
+  ASSERT_TRUE(succeeded(batchFunction(function, {}, request)));
+  ASSERT_TRUE(succeeded(verify(*module)));
+  NdArray counter({4}, Element::i64, std::vector<int64_t>{5, 1, 0, 0}), base = NdArray::scalar(int64_t(10));
+  Arrays results = evaluate(function, {counter, base});
+  NdArray draws = fakeDraw({0, 3, 7, counter.ints().data(), 10, Element::f64, 6}, {3, 2});
+  ASSERT_EQ(results[0].shape(), draws.shape());
+  for (int64_t i = 0; i < 6; ++i)
+    EXPECT_EQ(results[0].at(i), 2 * draws.at(i));
+}
+
 // Inputs rounded to f32 move results by their condition number, below 100 for these ranges: 100 * 6e-8.
 TEST_F(NdBattery, singlePrecisionFollowsDouble) {
   for (uint64_t seed = 1; seed <= seeds; ++seed)
