@@ -1,6 +1,6 @@
 //===- dyn-run-nd.cpp - compiles functions of the nd stage and runs them --===//
 //
-//   dyn-run-nd FILE [--check=TOLERANCE] [--print] [--emit=STAGE] [--time=CALLS] [--workers=N] [--seed=N]
+//   dyn-run-nd FILE [--check=TOLERANCE] [--print] [--emit=STAGE] [--time=CALLS] [--workers=N] [--seed=N] [--positive]
 //
 // Every function without arguments is compiled and called once. Arenas are as
 // large as the file's reads and writes need and filled from the seed; i64
@@ -37,6 +37,7 @@ static cl::opt<std::string> emit("emit", cl::desc("print the module at a stage")
 static cl::opt<int> timeCalls("time", cl::desc("call each function so often and print microseconds a call"));
 static cl::opt<int> threads("workers", cl::desc("threads of the runtime"), cl::init(1));
 static cl::opt<unsigned> seed("seed", cl::init(1));
+static cl::opt<bool> positive("positive", cl::desc("fill arenas with the sizes of normal draws"));
 static cl::opt<bool> showTimings("timings", cl::desc("print milliseconds of each step of the compiler"));
 
 namespace {
@@ -73,7 +74,11 @@ std::vector<Bytes> makeArenas(ModuleOp module) {
     arenas[range.arena].resize(std::max(arenas[range.arena].size(), end));
   });
   std::mt19937_64 random(seed);
-  std::normal_distribution<double> normal;
+  std::normal_distribution<double> draws;
+  auto normal = [&](auto &generator) {
+    double x = draws(generator);
+    return positive ? std::fabs(x) : x;
+  };
   forEachRange(module, [&](Range range) {
     char *at = arenas[range.arena].data() + range.offset * range.unit();
     for (int64_t i = 0; i < range.type.getNumElements(); ++i, at += range.unit()) {
