@@ -10,7 +10,7 @@ set -uo pipefail
 cd "$(dirname "$0")" || exit
 
 lit=/usr/lib/llvm-22/bin/lit
-sanitized=(dyn_front_test dyn_runtime_test dyn_nd_test) # unit tests that also run under the sanitizers
+sanitized=(dyn_front_test dyn_check_test dyn_runtime_test dyn_nd_test) # unit tests that also run under the sanitizers
 logs=build/test-logs
 passed=0
 failed=0
