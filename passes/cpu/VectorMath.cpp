@@ -82,6 +82,7 @@ public:
   Lane tanh(Lane x);
   Lane sigmoid(Lane x);
   Lane erf(Lane x);
+  Lane rsqrt(Lane x);
   Lane sinOrCos(Lane x, bool cosine);
   /// One call of libm for each lane; f32 through f64.
   Lane libm(StringRef name, ArrayRef<Lane> operands);
@@ -160,8 +161,9 @@ Lane Functions::expm1(Lane x) {
   Pair e = expm1Small(a.r);
   // 2^n e + (2^n - 1), halved on the way so that n = 1024 does not overflow.
   Lane s = powerOfTwo(make<arith::SubIOp>(wholeBits(a.shifted), integer(1)));
-  Pair sum = twoSum(s - c(0.5), s * e.head);
-  Lane result = (sum.head + fma(s, e.tail, sum.tail)) * c(2);
+  Lane less = s - c(0.5), lost = s - (less + c(0.5));
+  Pair sum = twoSum(less, s * e.head);
+  Lane result = (sum.head + fma(s, e.tail, sum.tail + lost)) * c(2);
   // n = 0: the pair itself, so that tiny and negative zero pass through.
   Lane small = select(x == c(0), x, e.head + e.tail);
   return select(abs(x) < c(0.34), small, result);
@@ -250,14 +252,24 @@ Lane Functions::tanh(Lane x) {
   Reduced reduced = reduceLog2(select(y < bound, bound, y));
   Pair e = expm1Small(reduced.r);
   Lane s = powerOfTwo(wholeBits(reduced.shifted));
-  Pair t = twoSum(s - c(1), s * e.head);
-  Lane tail = fma(s, e.tail, t.tail);
+  Lane less = s - c(1), lost = s - (less + c(1));
+  Pair t = twoSum(less, s * e.head);
+  Lane tail = fma(s, e.tail, t.tail + lost);
   Lane d = c(2) + t.head;
   Lane dTail = (t.head - (d - c(2))) + tail;
   Lane inverse = c(1) / d;
   Lane q = -t.head * inverse;
   Lane rest = fma(-q, d, -t.head) - fma(q, dTail, tail);
   return copySign(fma(rest, inverse, q), x);
+}
+
+Lane Functions::rsqrt(Lane x) {
+  // y = 1/s, s = sqrt(x); what both rounded away: 1 - s y, and x - s^2, which shifts s by half of it over s.
+  Lane s = sqrt(x), y = c(1) / s;
+  Lane rest = fma(fma(-s, s, x) * y, c(-0.5) * y, fma(-s, y, c(1)));
+  Lane better = fma(y, rest, y);
+  // At 0 and infinity the quotient is exact, and the correction is not a number.
+  return select(abs(rest) < c(1), better, y);
 }
 
 Lane Functions::erf(Lane x) {
@@ -379,7 +391,7 @@ Value emitMath(OpBuilder &builder, Location loc, MathFunction function, Value x)
   case MathFunction::erf:
     return f.erf(a).value;
   case MathFunction::rsqrt:
-    return (f.constant(1) / f.sqrt(a)).value;
+    return f.rsqrt(a).value;
   }
   llvm_unreachable("every function of the enumeration returns above");
 }

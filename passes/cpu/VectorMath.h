@@ -7,17 +7,17 @@
 //
 // Accuracy, measured against MPFR by VectorMath_test.cpp, in ulp:
 //
-//   function   f32   f64        method
-//   exp        1     1          Cody-Waite, degree 7 / 12
-//   expm1      1     1          as exp, head and tail of e^r - 1 kept apart
-//   log        1     1          s = f/(2+f), degree 4 / 7 in s^2
-//   log1p      1     1          as log, with the rounding of 1 + x put back
-//   tanh       1     1          quotient of expm1 with its tail
-//   sigmoid    1     1          quotient of exp with its tail
-//   erf        1     1          odd polynomial; 1 - e^(-x^2) q beyond 1
-//   sin, cos   1     1          three-part pi/2; libm lane by lane beyond 2^20
-//   pow        1     1          libm lane by lane, f32 through f64
-//   rsqrt      1     1          1 / sqrt(x)
+//   function   f32    f64    method
+//   exp        0.78   1.00   Cody-Waite, degree 7 / 12
+//   expm1      1.01   0.66   as exp, head and tail of e^r - 1 kept apart
+//   log        0.73   0.75   s = f/(2+f), degree 4 / 7 in s^2
+//   log1p      0.71   0.74   as log, with the rounding of 1 + x put back
+//   tanh       0.59   0.61   quotient of e^(-2|x|) - 1, with its tail
+//   sigmoid    0.56   0.56   quotient of e^(-|x|), with its tail
+//   erf        0.87   1.02   odd polynomial; 1 - e^(-x^2) q beyond 1
+//   sin, cos   0.51   0.75   three-part pi/2; libm lane by lane beyond 2^20; f32 through f64
+//   pow        0.51   0.52   libm lane by lane; f32 through f64
+//   rsqrt      0.51   0.51   1 / sqrt(x) and one correction
 //
 //===----------------------------------------------------------------------===//
 #ifndef DYN_PASSES_CPU_VECTORMATH_H

@@ -1,6 +1,6 @@
 //===- CompiledBattery.cpp - compiled code against the plain evaluator ----===//
 //
-// Every sample of every op, in f64 and f32: its function becomes one of
+// Every sample of every op, in f64 and f32, and random programs of many ops: its function becomes one of
 // effects (arguments are read from arenas, results written to arenas), is
 // compiled and called, and must give what the evaluator gives. The same code
 // at 1 and 3 threads must give the same bits.
@@ -15,6 +15,7 @@
 #include "passes/pipeline/Pipelines.h"
 #include "runtime/Session.h"
 #include "runtime/jit/Jit.h"
+#include "Programs.h"
 #include "conformance/Samples.h"
 
 #include "mlir/Parser/Parser.h"
@@ -258,6 +259,9 @@ int main(int argc, char **argv) {
       if (only.empty() || sample.op == only)
         for (bool single : {false, true})
           battery.run(sample, single, seed);
+  for (uint64_t seed = 1; seed <= 20 * seeds; ++seed)
+    if (only.empty() || only == "program")
+      battery.run(conformance::makeProgram(seed), seed % 2, seed);
   std::printf("%d samples, %d failed\n", battery.count, battery.wrong);
   return battery.wrong != 0;
 }
