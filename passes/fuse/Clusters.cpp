@@ -287,7 +287,16 @@ void Clusters::join() {
   }
 }
 
-/// Loops over one domain that read the same array read it once.
+bool Clusters::guardBetween(int a, int b) const {
+  int first = position.lookup(clusters[a].ops.front()), last = position.lookup(clusters[b].ops.back());
+  return llvm::any_of(block.getOps<run::GuardOp>(), [&](run::GuardOp guard) {
+    int at = position.lookup(guard);
+    return at > first && at < last;
+  });
+}
+
+/// Loops over one domain that read the same array read it once. Not across a guard: what is ahead of one cannot be
+/// written in place.
 void Clusters::joinSiblings() {
   for (size_t i = 0; i < clusters.size(); ++i) {
     for (size_t j = i + 1; j < clusters.size() && !clusters[i].ops.empty(); ++j) {
@@ -304,7 +313,7 @@ void Clusters::joinSiblings() {
         for (Value operand : op->getOperands())
           shares |= shapeOf(operand) == ArrayRef(b.domain) && read.contains(operand) &&
                     (!operand.getDefiningOp() || roleOf(operand.getDefiningOp()) == Role::other);
-      if (shares && !hasPathAround(i, j) && !hasPathAround(j, i))
+      if (shares && !guardBetween(i, j) && !hasPathAround(i, j) && !hasPathAround(j, i))
         tryJoin(i, j);
     }
   }

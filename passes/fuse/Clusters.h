@@ -64,6 +64,7 @@ private:
   bool edgesFit(int from, int to, const Cluster &joined) const;
   bool hasPathAround(int from, int to) const;
   void joinSiblings();
+  bool guardBetween(int a, int b) const;
   int find(mlir::Operation *op) const;
   /// Nodes that depend on `op`, transparent ops passed through.
   void forEachDependent(mlir::Operation *op, llvm::function_ref<void(mlir::Operation *)> visit) const;

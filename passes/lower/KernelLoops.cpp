@@ -227,7 +227,8 @@ void KernelEmitter::emitMap() {
   Value some = arith::CmpIOp::create(here(), loc, arith::CmpIPredicate::slt, full, hi);
   branch(some, {}, [&]() -> SmallVector<Value> {
     mask = laneMask(rest);
-    storeOutputs(Dim{constant(count - rest), 1, nullptr});
+    // Of this level, so that nothing of it is done where it is not needed.
+    storeOutputs(Dim{{constant(count - rest).value, depth()}, 1, nullptr});
     mask = nullptr;
     return SmallVector<Value>();
   });
@@ -423,7 +424,7 @@ void KernelEmitter::emitTotalBlock(Emitted block, SmallVectorImpl<Value> &accumu
     for (int64_t done = 0; done < rest; done += lanes) {
       int64_t count = std::min(lanes, rest - done);
       mask = count < lanes ? laneMask(count) : Value();
-      piece(Dim{constant(shape.items - rest + done), lanes == 1 ? 0 : 1, nullptr},
+      piece(Dim{{constant(shape.items - rest + done).value, depth()}, lanes == 1 ? 0 : 1, nullptr},
             MutableArrayRef<Value>(all).slice(done / lanes * each, each));
       mask = nullptr;
     }
