@@ -120,7 +120,7 @@ public:
 private:
   friend class BuiltinTable;
   friend class TrainElaborator;
-  friend class ExperimentRunner;
+  friend class ExpectEvaluator;
 
   //===--- Numbers.cpp ---===//
   mlir::Location loc(Span span);

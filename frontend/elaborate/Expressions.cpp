@@ -330,7 +330,11 @@ const BinaryRow binaryRows[] = {
 
 Value Elaborator::elementwise(StringRef name, const Value &a, const Value &b, Span span) {
   const BinaryRow *row = llvm::find_if(binaryRows, [&](const BinaryRow &r) { return name == r.name; });
-  if (!bareSeriesIsLast && (a.as<std::shared_ptr<Series>>() || b.as<std::shared_ptr<Series>>()))
+  auto isSeries = [](const Value &value) {
+    auto *series = value.as<std::shared_ptr<Series>>();
+    return series && !(*series)->isArray;
+  };
+  if (!bareSeriesIsLast && (isSeries(a) || isSeries(b)))
     return seriesElementwise(name, a, b, span);
   auto x = tensor(a, a.origin.isValid() ? a.origin : span), y = tensor(b, b.origin.isValid() ? b.origin : span);
   if (!x || !y)
@@ -547,7 +551,7 @@ Value Elaborator::evaluateIndex(const ast::IndexExpr &expr, Frame &frame) {
   Value base = evaluate(*expr.base, frame);
   if (base.isInvalid())
     return {};
-  if (base.as<std::shared_ptr<Series>>())
+  if (auto *series = base.as<std::shared_ptr<Series>>(); series && !(*series)->isArray)
     return selectSeries(base, expr, frame);
   if (auto *range = base.as<Range>()) {
     std::vector<Value> items;

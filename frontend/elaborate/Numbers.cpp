@@ -91,7 +91,9 @@ std::optional<Tensor> Elaborator::tensor(const Value &value, Span span, const ch
     if (bareSeriesIsLast)
       if (Value last = lastOf(**series, span); last.as<Const>())
         return materialise(*last.as<Const>(), span);
-    SmallVector<int64_t> shape = {static_cast<int64_t>((*series)->at.size())};
+    SmallVector<int64_t> shape;
+    if (!(*series)->isArray)
+      shape.push_back(static_cast<int64_t>((*series)->at.size()));
     shape.append((*series)->shape.begin(), (*series)->shape.end());
     auto type = RankedTensorType::get(shape, builder.getF64Type());
     return Tensor{create<nd::ConstantOp>(span, type, DenseElementsAttr::get(type, llvm::ArrayRef((*series)->values))),

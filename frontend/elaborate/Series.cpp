@@ -9,6 +9,7 @@
 
 #include "dialects/Nd/NdEval.h"
 
+#include <cstring>
 #include <limits>
 
 using namespace mlir;
@@ -76,7 +77,9 @@ std::optional<HostArray> Elaborator::host(const Value &value, Span span) {
     return HostArray{{}, {c->number}, c->elem};
   if (auto *series = value.as<std::shared_ptr<Series>>()) {
     HostArray array;
-    array.shape.push_back(static_cast<int64_t>((*series)->at.size()));
+    if (!(*series)->isArray)
+      array.shape.push_back(static_cast<int64_t>((*series)->at.size()));
+    array.elem = (*series)->elem;
     array.shape.append((*series)->shape.begin(), (*series)->shape.end());
     array.values = (*series)->values;
     return array;
@@ -240,8 +243,11 @@ Value RunResult::member(const std::vector<std::string> &names, size_t from, Diag
   if (auto it = hyperparameters.find(path); it != hyperparameters.end())
     return Value(Const{it->second, Elem::Real, true, path}, span);
   if (path.starts_with("params."))
-    if (auto it = leaves.find(path.substr(7)); it != leaves.end())
-      return Value(it->second, span);
+    if (auto it = leaves.find(path.substr(7)); it != leaves.end()) {
+      Value leaf = it->second;
+      leaf.origin = span;
+      return leaf;
+    }
   std::vector<std::string> known;
   for (auto &[name, unused] : series)
     known.push_back(name);

@@ -467,6 +467,14 @@ void TrainElaborator::layOut() {
       info->argument.replaceAllUsesWith(argument);
   }
   block.eraseArguments(0, count);
+  SmallVector<Attribute> paths;
+  SmallVector<bool> frozen;
+  for (ParamInfo *info : e.treeLeaves) {
+    paths.push_back(e.builder.getStringAttr(info->path));
+    frozen.push_back(info->decl->frozen);
+  }
+  objectiveOp->setAttr("paths", e.builder.getArrayAttr(paths));
+  objectiveOp->setAttr("frozen", e.builder.getDenseBoolArrayAttr(frozen));
   e.readParam = [this](ParamInfo &info) -> mlir::Value {
     auto type = RankedTensorType::get(info.shape, e.real());
     return run::ReadOp::create(e.builder, e.loc(info.from), type, paramsArena, info.offset, info.path).getResult();

@@ -122,6 +122,7 @@ struct Series {
   std::vector<int64_t> shape; ///< of one row
   std::vector<double> values;
   Elem elem = Elem::Real;
+  bool isArray = false; ///< a parameter of a finished run: one array of `shape`, no moments
 };
 
 struct Value {

@@ -1,0 +1,13 @@
+# cmake -DROOT=… -DOUTPUT=… -P EmbedLibrary.cmake: the standard library as one source file.
+file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/stdlib/*.dyn)
+list(SORT files)
+set(text "#include \"frontend/Library.h\"\n\nconst std::vector<dyn::EmbeddedFile> &dyn::embeddedFiles() {\n")
+string(APPEND text "  static const std::vector<EmbeddedFile> files = {\n")
+foreach(file ${files})
+  get_filename_component(name ${file} NAME_WE)
+  file(READ ${ROOT}/${file} content)
+  string(APPEND text "{\"${name}\", \"${file}\", R\"DYNFILE(${content})DYNFILE\"},\n")
+endforeach()
+string(APPEND text "  };\n  return files;\n}\n")
+file(WRITE ${OUTPUT}.new "${text}")
+configure_file(${OUTPUT}.new ${OUTPUT} COPYONLY)

@@ -1,0 +1,23 @@
+//===- Commands.h - dync check, dync emit -----------------------*- C++ -*-===//
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace dyn {
+
+/// Checks each file and prints the plan of its trains: parameters, memory, steps, schedules, owners, kernels.
+/// A file without trains (a library) is elaborated at sample shapes. 0 if nothing was refused.
+int runCheck(const std::vector<std::string> &files);
+
+struct EmitOptions {
+  std::string file;
+  std::string name;          ///< train; empty: the first
+  std::string stage = "nd";
+  std::string rule;          ///< "adamw on [64, 32]": one rule alone
+};
+/// Prints a train, or one rule, at a stage of compilation.
+int runEmit(const EmitOptions &options);
+
+} // namespace dyn

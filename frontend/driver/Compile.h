@@ -1,0 +1,42 @@
+//===- Compile.h - from an elaborated train to code -------------*- C++ -*-===//
+
+#pragma once
+
+#include "frontend/elaborate/Elaborator.h"
+#include "passes/pipeline/Pipelines.h"
+#include "runtime/jit/ObjectCache.h"
+
+namespace dyn {
+
+/// What a session needs to run a program.
+struct Program {
+  plan::Plan plan;
+  std::string object;     ///< ELF; empty when the program is interpreted
+  bool fromCache = false; ///< no code was generated
+};
+
+/// A context with all dialects, single-threaded: programs are small and threads cost more than they give.
+std::unique_ptr<mlir::MLIRContext> makeContext();
+
+/// Takes a module from dyn to nd: batches, differentiates, drops encodings, cleans. Errors go to `diags`.
+[[nodiscard]] bool lowerToNd(mlir::ModuleOp module, DiagnosticEngine &diags, const StageHook &hook = {},
+                             Timings *timings = nullptr);
+
+/// Compiles a module at the nd stage, or finds its object in the cache (null: none). The key is the module's text,
+/// in which runtime operands are numbers of the plan: programs that differ only in those share an object.
+[[nodiscard]] std::optional<Program> compileNd(mlir::ModuleOp module, const plan::Plan &plan, ObjectCache *cache,
+                                               DiagnosticEngine &diags, const StageHook &hook = {},
+                                               Timings *timings = nullptr);
+
+/// Errors of passes about a place in a spec, as diagnostics of ours; lives as long as passes run.
+class PassErrors {
+public:
+  PassErrors(mlir::MLIRContext &context, DiagnosticEngine &diags);
+  ~PassErrors();
+
+private:
+  mlir::MLIRContext &context;
+  mlir::DiagnosticEngine::HandlerID id;
+};
+
+} // namespace dyn

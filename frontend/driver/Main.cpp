@@ -1,0 +1,71 @@
+//===- Main.cpp - dync ----------------------------------------------------===//
+#include "frontend/driver/Commands.h"
+#include "frontend/driver/Fmt.h"
+#include "frontend/driver/Runner.h"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+
+using namespace dyn;
+
+static int dispatch(int argc, char **argv) {
+  CLI::App app("dync: compiles and runs training algorithms written in Dyn");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "dync 0.1.0");
+
+  RunOptions run;
+  bool noCache = false;
+  uint64_t seed = 0;
+  CLI::App *runCommand = app.add_subcommand("run", "run a train or an experiment; 0 only if every `expect` held");
+  runCommand->add_option("file", run.file, "a .dyn file")->required();
+  runCommand->add_option("name", run.name, "train or experiment; without it all experiments, or all trains");
+  runCommand->add_option("--set", run.sets, "NAME=VALUE: a hyperparameter of the train")->allow_extra_args(false);
+  auto *seedOption = runCommand->add_option("--seed", seed, "seed of the run");
+  runCommand->add_option("--out", run.out, "folder for metrics.jsonl and final.safetensors");
+  runCommand->add_option("--threads", run.threads, "threads of the step; default: as many as cores")->check(CLI::Range(1, 1024));
+  runCommand->add_flag("--quiet", run.quiet, "no progress and no summary");
+  runCommand->add_flag("--interpret", run.interpret, "run by the plain evaluator instead of compiled code");
+  runCommand->add_flag("--no-cache", noCache, "compile anew and keep nothing");
+  runCommand->add_flag("--check-bounds", run.checkBounds, "check what clips promise after every step");
+  runCommand->add_flag("--time", run.timings, "print milliseconds of each stage of compilation");
+
+  std::vector<std::string> checkFiles;
+  bool checkNoCache = false;
+  CLI::App *checkCommand = app.add_subcommand("check", "check files and print the plan of each train");
+  checkCommand->add_option("files", checkFiles, ".dyn files")->required();
+  checkCommand->add_flag("--no-cache", checkNoCache, "accepted for symmetry with run: a check keeps nothing")->group("");
+
+  EmitOptions emit;
+  CLI::App *emitCommand = app.add_subcommand("emit", "print a program at a stage");
+  emitCommand->add_option("file", emit.file, "a .dyn file")->required();
+  emitCommand->add_option("name", emit.name, "train; without it the first one");
+  emitCommand->add_option("--stage", emit.stage, "dyn, nd, fused, kernels or llvm")
+      ->check(CLI::IsMember({"dyn", "nd", "fused", "kernels", "llvm"}));
+  emitCommand->add_option("--rule", emit.rule, "one rule alone: 'adamw on [64, 32]'");
+
+  std::vector<std::string> fmtFiles;
+  bool fmtCheck = false, fmtStdout = false;
+  CLI::App *fmtCommand = app.add_subcommand("fmt", "format files in place");
+  fmtCommand->add_option("files", fmtFiles, ".dyn files")->required();
+  fmtCommand->add_flag("--check", fmtCheck, "write nothing; 1 if a file would change");
+  fmtCommand->add_flag("--stdout", fmtStdout, "print instead of writing");
+
+  CLI11_PARSE(app, argc, argv);
+  if (*runCommand) {
+    if (*seedOption)
+      run.seed = seed;
+    run.cache = !noCache;
+    return Runner(run).run();
+  }
+  if (*checkCommand)
+    return runCheck(checkFiles);
+  if (*emitCommand)
+    return runEmit(emit);
+  int status = 0;
+  for (auto &file : fmtFiles)
+    status = std::max(status, runFmt(file, fmtCheck, fmtStdout));
+  return status;
+}
+
+int main(int argc, char **argv) { return dispatch(argc, argv); }

@@ -1,0 +1,190 @@
+#include "frontend/driver/Samples.h"
+
+#include "frontend/AstWalk.h"
+#include "frontend/parse/Parser.h"
+
+#include <map>
+
+namespace dyn {
+namespace {
+
+/// Sizes for names in shapes: all different, so that a mix-up cannot fit by chance.
+class Sizes {
+public:
+  std::string of(const ast::Expr &dim) {
+    auto *name = ast::dynCast<ast::NameExpr>(&dim);
+    if (!name)
+      return print(dim);
+    static const int primes[] = {3, 5, 7, 11, 13, 17};
+    auto [it, fresh] = sizes.try_emplace(name->name, primes[sizes.size() % 6]);
+    return std::to_string(it->second);
+  }
+  void fix(const std::string &name, int value) { sizes[name] = value; }
+
+private:
+  std::map<std::string, int> sizes;
+};
+
+/// A value for a hyperparameter without a default; nothing when none can be made up.
+std::optional<std::string> sampleValue(const ast::Parameter &parameter) {
+  auto *type = ast::dynCast<ast::NamedType>(parameter.type.get());
+  std::string word = type ? type->name.text : "";
+  if (word == "real")
+    return "0.5";
+  if (word == "int")
+    return "3";
+  if (word == "bool")
+    return "true";
+  if (word == "schedule")
+    return "constant(0.1)";
+  if (word == "optimizer")
+    return "sgd(0.1)";
+  if (word == "clip")
+    return "by_global_norm(1.0)";
+  return std::nullopt;
+}
+
+std::optional<std::string> sampleCall(const std::string &name, const ast::Parameters &parameters) {
+  std::string text = name + "(";
+  bool first = true;
+  for (auto &parameter : parameters.items) {
+    if (parameter.init)
+      continue;
+    auto value = sampleValue(parameter);
+    if (!value)
+      return std::nullopt;
+    text += (first ? "" : ", ") + parameter.name.text + "=" + *value;
+    first = false;
+  }
+  return text + ")";
+}
+
+const char *leavesModel = "model sample_leaves()() -> real {\n"
+                          "  param W: [3, 2] = 0.5\n  param b: [5] = 0.25\n"
+                          "  return sum(W^2) + sum(b^2)\n}\n";
+
+std::optional<std::string> sampleRule(const ast::RuleDecl &rule) {
+  auto call = sampleCall(rule.name.text, rule.parameters);
+  if (!call)
+    return std::nullopt;
+  std::string clauses;
+  switch (rule.rule) {
+  case ast::RuleKind::Optimizer:
+    clauses = "  optimizer " + *call + "\n";
+    if (rule.on)
+      clauses += "  optimizer sgd(0.1) otherwise\n";
+    break;
+  case ast::RuleKind::Clip:
+    clauses = "  clip " + *call + "\n  optimizer sgd(0.1)\n";
+    break;
+  case ast::RuleKind::Schedule:
+    clauses = "  optimizer sgd(lr=" + *call + ")\n";
+    break;
+  case ast::RuleKind::Probe:
+    clauses = "  optimizer sgd(0.1)\n  probe " + *call + " every 1 steps\n";
+    break;
+  default:
+    return std::nullopt;
+  }
+  return std::string(leavesModel) + "train sample_train {\n  model f = sample_leaves()\n  loss f()\n" + clauses +
+         "  steps 1\n}\n";
+}
+
+/// A data field of a parameter's type, as an item of a synthetic set; nothing for types that are no data.
+std::optional<std::string> sampleField(const ast::Parameter &parameter, Sizes &sizes) {
+  const std::string &name = parameter.name.text;
+  if (auto *array = ast::dynCast<ast::ArrayType>(parameter.type.get())) {
+    if (array->element && array->element->name.text != "real")
+      return std::nullopt;
+    std::string shape;
+    for (auto &dim : array->shape)
+      shape += (shape.empty() ? "" : ", ") + sizes.of(*dim);
+    return "  " + name + ": [" + shape + "] ~ normal()\n";
+  }
+  auto *named = ast::dynCast<ast::NamedType>(parameter.type.get());
+  if (named && named->name.text == "real")
+    return "  " + name + ": real ~ normal()\n";
+  if (named && named->name.text == "class" && named->args.size() == 1)
+    return "  " + name + ": class(" + sizes.of(*named->args.front()) + ") = 1\n";
+  return std::nullopt;
+}
+
+/// A train whose loss calls a function or model on one synthetic example.
+std::optional<std::string> sampleOnData(const std::string &instance, const std::string &callee,
+                                        const ast::Parameters &inputs) {
+  Sizes sizes;
+  std::string fields, args, extra = "sample_leaves";
+  for (auto &input : inputs.items) {
+    auto *type = ast::dynCast<ast::NamedType>(input.type.get());
+    if (type && type->name.text == "model") {
+      args += (args.empty() ? "" : ", ") + std::string("f");
+      continue;
+    }
+    auto field = input.type ? sampleField(input, sizes) : std::nullopt;
+    if (!field) {
+      if (input.init)
+        continue;
+      return std::nullopt;
+    }
+    fields += *field;
+    args += (args.empty() ? "" : ", ") + input.name.text + "=" + input.name.text;
+    if (type && type->name.text == "model")
+      args.resize(args.size());
+  }
+  if (fields.empty())
+    fields = "  unused_field: real ~ normal()\n";
+  std::string text = leavesModel;
+  text += "data sample_data = synthetic(4) {\n" + fields + "}\n";
+  text += "train sample_train {\n  data sample_data batch 2\n  model f = sample_leaves()\n" + instance;
+  text += "  loss f() + sum(" + callee + "(" + args + "))\n  optimizer sgd(0.1)\n  steps 1\n}\n";
+  return text;
+}
+
+} // namespace
+
+std::optional<std::string> sampleTrain(const ast::Decl &decl) {
+  if (auto *rule = ast::dynCast<ast::RuleDecl>(&decl))
+    return sampleRule(*rule);
+  if (auto *model = ast::dynCast<ast::ModelDecl>(&decl)) {
+    auto call = sampleCall(model->name.text, model->hyperparameters);
+    return call ? sampleOnData("  model m = " + *call + "\n", "m", model->inputs) : std::nullopt;
+  }
+  auto *fn = ast::dynCast<ast::FnDecl>(&decl);
+  if (!fn || fn->parameters.items.empty())
+    return std::nullopt;
+  return sampleOnData("", fn->name.text, fn->parameters);
+}
+
+std::optional<std::string> sampleForRule(const std::string &rule) {
+  size_t on = rule.find(" on [");
+  if (on == std::string::npos || rule.back() != ']')
+    return std::nullopt;
+  std::string name = rule.substr(0, on), shape = rule.substr(on + 4);
+  // The gradient of dot(g, W) is g: the rule is alone with its state.
+  return "data sample_gradient = synthetic(1) { g: " + shape + " ~ normal() }\n" +
+         "model sample_leaf()() -> " + shape + " { param W: " + shape + " ~ normal();  return W }\n" +
+         "train sample_rule {\n  data sample_gradient batch all\n  model f = sample_leaf()\n  loss sum(g*f())\n" +
+         "  optimizer " + name + (name.back() == ')' ? "" : "()") + "\n  steps 1\n}\n";
+}
+
+const ast::TrainDecl *Samples::add(const std::string &text, SourceManager &sources, DiagnosticEngine &diags) {
+  auto program = parse(sources.add("sample", text), diags);
+  if (!program)
+    return nullptr;
+  programs.clear();
+  programs.push_back(std::move(program));
+  for (auto &decl : programs.back()->declarations)
+    if (auto *train = ast::dynCast<ast::TrainDecl>(decl.get()))
+      return train;
+  return nullptr;
+}
+
+const ast::Decl *Samples::find(std::string_view name) const {
+  for (auto &program : programs)
+    for (auto &decl : program->declarations)
+      if (const ast::Ident *declared = ast::declaredName(*decl); declared && declared->text == name)
+        return decl.get();
+  return nullptr;
+}
+
+} // namespace dyn

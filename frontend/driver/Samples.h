@@ -1,0 +1,52 @@
+//===- Samples.h - small trains around a single declaration -----*- C++ -*-===//
+//
+// A rule, model or function of a library has no shapes of its own. To find
+// what its elaboration would refuse, it is put in a small train with sizes
+// that are all different.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "frontend/Checks.h"
+#include "frontend/Diagnostics.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace dyn {
+
+/// The text of a train that uses `decl`; nothing for declarations that are complete by themselves or that need what
+/// cannot be made up.
+std::optional<std::string> sampleTrain(const ast::Decl &decl);
+/// A train with one leaf for `adamw on [64, 32]`; nothing when the text has another form.
+std::optional<std::string> sampleForRule(const std::string &rule);
+
+/// Parsed samples, kept as long as diagnostics about them.
+class Samples {
+public:
+  /// The train of a sample text; null after errors.
+  const ast::TrainDecl *add(const std::string &text, SourceManager &sources, DiagnosticEngine &diags);
+  const ast::Decl *find(std::string_view name) const;
+
+private:
+  std::vector<std::unique_ptr<ast::Program>> programs;
+};
+
+/// A library with the declarations of samples in front.
+class SampleLibrary : public Library {
+public:
+  SampleLibrary(const Library &base, const Samples &samples) : base(base), samples(samples) {}
+  const ast::Decl *find(std::string_view name) const override {
+    const ast::Decl *decl = samples.find(name);
+    return decl ? decl : base.find(name);
+  }
+  std::vector<std::string> names() const override { return base.names(); }
+
+private:
+  const Library &base;
+  const Samples &samples;
+};
+
+} // namespace dyn

@@ -1,0 +1,203 @@
+#include "frontend/elaborate/ExpectEvaluator.h"
+
+#include <cstdio>
+
+namespace dyn::elab {
+
+ExpectEvaluator::ExpectEvaluator(mlir::MLIRContext &context, DiagnosticEngine &diags, const Library &library,
+                                 ScopePtr globals)
+    : diags(diags), e(context, diags, library, globals), globals(globals),
+      scratch(mlir::ModuleOp::create(mlir::UnknownLoc::get(&context))) {
+  e.numbersAreOperands = false;
+  e.realType = mlir::Float64Type::get(&context);
+  e.builder.setInsertionPointToEnd(scratch->getBody());
+}
+
+ExpectEvaluator::~ExpectEvaluator() = default;
+
+static std::string number(double x) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.6g", x);
+  return text;
+}
+
+/// Both sides of a comparison as they came out, for messages.
+static std::string outcome(Elaborator &e, const ast::Expr &claim, Frame &frame) {
+  auto *binary = ast::dynCast<ast::BinaryExpr>(&claim);
+  if (!binary)
+    return "";
+  if (binary->op == ast::BinaryOp::And || binary->op == ast::BinaryOp::Or) {
+    std::string left = outcome(e, *binary->lhs, frame), right = outcome(e, *binary->rhs, frame);
+    return left.empty() ? right : right.empty() ? left : left + "; " + right;
+  }
+  std::string text;
+  for (const ast::Expr *side : {binary->lhs.get(), binary->rhs.get()}) {
+    if (ast::isa<ast::NumberExpr>(side))
+      continue;
+    Value value = e.evaluate(*side, frame);
+    if (auto *series = value.as<std::shared_ptr<Series>>())
+      value = lastOf(**series, side->span);
+    auto host = value.isInvalid() ? std::nullopt : e.host(value, side->span);
+    if (host && host->values.size() == 1)
+      text += (text.empty() ? "" : ", ") + ("`" + print(*side) + "` is " + number(host->values[0]));
+  }
+  return text;
+}
+
+bool ExpectEvaluator::expect(const ast::Expr &claim, Frame &frame, bool verbose) {
+  size_t errors = diags.errorCount();
+  Value value = e.evaluate(claim, frame);
+  if (value.isInvalid() || diags.errorCount() != errors)
+    return false;
+  auto host = e.host(value, claim.span);
+  if (!host || host->elem != Elem::Bool || host->values.size() != 1) {
+    diags.report(Diag::expect_not_bool, claim.span, describe(value)).help("`all(…)` and `any(…)` make one of many");
+    return false;
+  }
+  std::string found = outcome(e, claim, frame);
+  if (host->values[0] != 0) {
+    if (verbose)
+      std::printf("  holds: %s%s\n", print(claim).c_str(), found.empty() ? "" : ("   (" + found + ")").c_str());
+    return true;
+  }
+  auto report = diags.report(Diag::expect_failed, claim.span, "`" + print(claim) + "`");
+  if (!found.empty())
+    report.note(found);
+  return false;
+}
+
+/// Metrics by name: `loss` is a series, `test` holds those of the eval `test`.
+static void bindMetrics(const RunResult &result, Scope &scope, Span span) {
+  for (auto &[name, series] : result.series) {
+    size_t dot = name.find('.');
+    if (dot == std::string::npos) {
+      scope.define(name, Value(series, span), NameKind::Socket, span);
+      continue;
+    }
+    auto view = std::make_shared<RunResult>(result);
+    view->prefix = name.substr(0, dot);
+    scope.define(view->prefix, Value(view, span), NameKind::Socket, span);
+  }
+}
+
+static void findExpects(const ast::ClauseBlock &block, std::vector<const ast::Expr *> &list, Elaborator &e, Frame &frame) {
+  for (auto &clause : block.clauses) {
+    if (auto *stmt = ast::dynCast<ast::StmtClause>(clause.get())) {
+      if (auto *expect = ast::dynCast<ast::ExpectStmt>(stmt->statement.get()))
+        list.push_back(expect->value.get());
+    } else if (auto *branch = ast::dynCast<ast::IfClause>(clause.get())) {
+      Value condition = e.evaluate(*branch->condition, frame);
+      auto *known = condition.as<Const>();
+      const ast::ClauseBlock *taken = known && known->number != 0 ? branch->thenClauses.get() : branch->elseClauses.get();
+      if (taken)
+        findExpects(*taken, list, e, frame);
+    }
+  }
+}
+
+bool ExpectEvaluator::train(const ast::TrainDecl &decl, const TrainRequest &request, const RunResult &result, bool verbose) {
+  auto scope = std::make_shared<Scope>(globals);
+  std::map<std::string, Value> given;
+  for (auto &[name, value] : request.arguments)
+    given[name] = value;
+  if (!e.bindValues(decl.parameters, given, scope, NameKind::Hyperparameter, "`" + decl.name.text + "`", decl.name.span))
+    return false;
+  Frame frame(std::make_shared<Scope>(scope));
+  bindMetrics(result, *frame.scope, decl.name.span);
+  std::vector<const ast::Expr *> claims;
+  findExpects(*decl.body, claims, e, frame);
+  e.bareSeriesIsLast = true;
+  bool held = true;
+  for (const ast::Expr *claim : claims)
+    held &= expect(*claim, frame, verbose);
+  e.bareSeriesIsLast = false;
+  return held;
+}
+
+Value ExpectEvaluator::run(const ast::RunStmt &stmt, Frame &frame, const RunTrain &runTrain) {
+  if (stmt.sweep || stmt.variant.fork) {
+    diags.report(Diag::not_supported, stmt.span, stmt.sweep ? "`sweep` is" : "`fork` is");
+    return {};
+  }
+  const ast::Expr *base = stmt.variant.base.get();
+  auto *callExpr = ast::dynCast<ast::CallExpr>(base);
+  Value callee = e.evaluate(callExpr ? *callExpr->callee : *base, frame);
+  auto *named = callee.as<TrainName>();
+  if (!named) {
+    if (!callee.isInvalid())
+      diags.report(Diag::wrong_kind, base->span, print(*base), describe(callee), "a train");
+    return {};
+  }
+  TrainRequest request;
+  request.decl = named->decl;
+  request.runName = stmt.name.text;
+  for (int n = 2; !folders.insert(request.runName).second; ++n)
+    request.runName = stmt.name.text + "_" + std::to_string(n);
+  request.changeScope = frame.scope;
+  InstantiationScope chain(diags, "run " + stmt.name.text, stmt.span);
+  if (callExpr) {
+    size_t next = 0;
+    for (auto &arg : callExpr->args) {
+      std::string name = arg.name.text;
+      if (!arg.name) {
+        if (next >= named->decl->parameters.items.size()) {
+          diags.report(Diag::too_many_arguments, arg.span, named->decl->name.text,
+                       std::to_string(named->decl->parameters.items.size()) + " arguments", callExpr->args.size());
+          return {};
+        }
+        name = named->decl->parameters.items[next++].name.text;
+      }
+      Value value = e.evaluate(*arg.value, frame);
+      if (value.isInvalid())
+        return {};
+      value = e.known(value, arg.span);
+      value.origin = arg.value->span;
+      request.arguments.emplace_back(name, value);
+    }
+  }
+  for (auto &change : stmt.variant.changes) {
+    if (!change.removed.empty()) {
+      diags.report(Diag::not_supported, change.span, "`without` is");
+      return {};
+    }
+    for (auto &part : change.parts) {
+      const std::string name = part.path.text();
+      bool hyper = llvm::any_of(named->decl->parameters.items, [&](auto &p) { return p.name.text == name; });
+      if (!hyper) {
+        request.changes.push_back(&part);
+        continue;
+      }
+      Value value = e.evaluate(*part.value, frame);
+      if (value.isInvalid())
+        return {};
+      request.arguments.emplace_back(name, e.known(value, part.span));
+    }
+  }
+  auto result = runTrain(request);
+  return result ? Value(result, stmt.span) : Value();
+}
+
+bool ExpectEvaluator::experiment(const ast::ExperimentDecl &decl, const RunTrain &runTrain, bool verbose) {
+  auto scope = std::make_shared<Scope>(globals);
+  std::map<std::string, Value> none;
+  if (!e.bindValues(decl.parameters, none, scope, NameKind::Hyperparameter, "`" + decl.name.text + "`", decl.name.span))
+    return false;
+  Frame frame(std::make_shared<Scope>(scope));
+  bool held = true;
+  e.onRun = [&](const ast::RunStmt &stmt, Frame &at) { return run(stmt, at, runTrain); };
+  e.onExpect = [&](const ast::ExpectStmt &stmt, Frame &at) { held &= expect(*stmt.value, at, verbose); };
+  size_t errors = diags.errorCount();
+  for (auto &stmt : decl.body->statements) {
+    size_t before = diags.errorCount();
+    e.execute(*stmt, frame);
+    // A failed claim does not end an experiment; anything else does.
+    if (diags.errorCount() != before && !ast::isa<ast::ExpectStmt>(stmt.get()))
+      break;
+    if (auto *runStmt = ast::dynCast<ast::RunStmt>(stmt.get()))
+      if (Binding *binding = frame.scope->find(runStmt->name.text); !binding || binding->value.isInvalid())
+        return false;
+  }
+  return held && diags.errorCount() == errors;
+}
+
+} // namespace dyn::elab

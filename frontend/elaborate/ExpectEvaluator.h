@@ -1,0 +1,33 @@
+//===- ExpectEvaluator.h - experiments and the claims of trains -----------===//
+#pragma once
+
+#include "frontend/elaborate/Elaborator.h"
+#include "frontend/elaborate/RunResult.h"
+
+namespace dyn::elab {
+
+/// Runs what stands outside a train: values are computed by the plain evaluator as they are met.
+class ExpectEvaluator {
+public:
+  using RunTrain = std::function<std::shared_ptr<RunResult>(TrainRequest)>;
+
+  ExpectEvaluator(mlir::MLIRContext &context, DiagnosticEngine &diags, const Library &library, ScopePtr globals);
+  ~ExpectEvaluator();
+
+  /// Whether every `expect` of a train holds for its run. Those that do not are reported.
+  bool train(const ast::TrainDecl &decl, const TrainRequest &request, const RunResult &result, bool verbose);
+  /// Runs the statements of an experiment in order; whether all ran and every `expect` held.
+  bool experiment(const ast::ExperimentDecl &decl, const RunTrain &runTrain, bool verbose);
+
+private:
+  bool expect(const ast::Expr &claim, Frame &frame, bool verbose);
+  Value run(const ast::RunStmt &stmt, Frame &frame, const RunTrain &runTrain);
+
+  DiagnosticEngine &diags;
+  Elaborator e;
+  ScopePtr globals;
+  mlir::OwningOpRef<mlir::ModuleOp> scratch;
+  std::set<std::string> folders; ///< names of runs so far
+};
+
+} // namespace dyn::elab

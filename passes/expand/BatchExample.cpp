@@ -1,0 +1,221 @@
+//===- BatchExample.cpp - the axis `example` becomes a leading dimension --===//
+//
+// Each objective and socket says how many examples it sees. A new body is
+// built beside the old one: ops of nd through Batchable, the ops of dyn at
+// which the axis begins, spreads or ends by the rules here. Later passes may
+// assume that no value carries `example`.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/expand/Passes.h"
+
+#include "dialects/Nd/NdBatch.h"
+
+#include <limits>
+
+#define DEBUG_TYPE "dyn-batch-example"
+
+namespace dyn::expand {
+#define GEN_PASS_DEF_BATCHEXAMPLEPASS
+#include "passes/expand/Passes.h.inc"
+} // namespace dyn::expand
+
+using namespace mlir;
+using namespace dyn;
+using namespace dyn::ir;
+
+namespace {
+/// The examples of one objective or socket.
+struct Rows {
+  int64_t feed, size;
+  bool masked;
+};
+
+class BodyBatcher {
+public:
+  BodyBatcher(Block &block, Rows rows) : block(block), rows(rows), builder(block.getParentOp()->getContext()) {}
+
+  LogicalResult run() {
+    Block fresh;
+    builder.setInsertionPointToEnd(&fresh);
+    BatchRequest request;
+    request.size = rows.size;
+    auto varies = [](Operation *op) {
+      return llvm::any_of(op->getResultTypes(), [](Type type) { return carries(type, "example"); });
+    };
+    auto strip = [](RankedTensorType type) { return RankedTensorType::get(type.getShape(), type.getElementType()); };
+    request.varies = varies;
+    request.strip = strip;
+    LogicalResult result = success();
+    for (Operation &op : block)
+      if (failed(result = rewrite(op, request)))
+        break;
+    if (failed(result)) {
+      fresh.dropAllReferences();
+      fresh.clear();
+      return failure();
+    }
+    block.dropAllReferences();
+    while (!block.empty())
+      block.back().erase();
+    block.getOperations().splice(block.end(), fresh.getOperations());
+    return success();
+  }
+
+private:
+  LogicalResult rewrite(Operation &op, const BatchRequest &request) {
+    if (auto field = dyn_cast<FieldOp>(op))
+      return readField(field);
+    if (auto over = dyn_cast<OverOp>(op))
+      return combine(over);
+    if (auto vary = dyn_cast<VaryOp>(op))
+      return setBatched(vary.getResult(), nd::batchedOf(builder, lookup(vary.getInput()), rows.size));
+    if (auto index = dyn_cast<IndexOp>(op))
+      return setBatched(index.getResult(), positions(op.getLoc()));
+    if (auto store = dyn_cast<StoreOp>(op)) {
+      Value value = nd::batchedOf(builder, lookup(store.getValue()), rows.size);
+      run::WriteOp::create(builder, op.getLoc(), value, store.getArena(), store.getOffset(), store.getName());
+      return success();
+    }
+    if (op.getDialect()->getNamespace() == nd::NdDialect::getDialectNamespace())
+      return nd::batchOp(builder, &op, map, request);
+    return copy(op);
+  }
+
+  nd::BatchedValue lookup(Value value) {
+    auto it = map.find(value);
+    return it == map.end() ? nd::BatchedValue{value, false} : it->second;
+  }
+  LogicalResult setBatched(Value old, Value value) {
+    map[old] = {value, true};
+    return success();
+  }
+
+  /// Ops of dyn and run that know no examples stay, on values without the axis.
+  LogicalResult copy(Operation &op) {
+    IRMapping operands;
+    for (Value operand : op.getOperands()) {
+      nd::BatchedValue now = lookup(operand);
+      if (now.batched)
+        return op.emitError("a value for each example reaches `") << op.getName().stripDialect() << "`";
+      operands.map(operand, now.value);
+    }
+    Operation *made = builder.clone(op, operands);
+    for (auto [old, now] : llvm::zip(op.getResults(), made->getResults()))
+      map[old] = {now, false};
+    return success();
+  }
+
+  Value positions(Location loc) {
+    auto type = RankedTensorType::get({rows.size}, builder.getI64Type());
+    return nd::IotaOp::create(builder, loc, type, uint64_t(0)).getResult();
+  }
+
+  Value count(Location loc) {
+    auto type = RankedTensorType::get({}, builder.getI64Type());
+    if (rows.masked)
+      return run::CountOp::create(builder, loc, type, rows.feed).getResult();
+    return nd::ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, builder.getI64IntegerAttr(rows.size)))
+        .getResult();
+  }
+
+  /// Rows of the arena that the batch names, or all of it in order.
+  LogicalResult readField(FieldOp field) {
+    auto one = cast<RankedTensorType>(field.getType());
+    auto type = RankedTensorType::get(one.getShape(), one.getElementType());
+    auto all = nd::withLeading(type, field.getRows());
+    Location loc = field.getLoc();
+    Value value = run::ReadOp::create(builder, loc, all, field.getArena(), uint64_t(0), field.getName()).getResult();
+    if (!field.getWhole()) {
+      auto index = RankedTensorType::get({rows.size}, builder.getI64Type());
+      Value which = run::RowsOp::create(builder, loc, index, field.getFeed()).getResult();
+      value = nd::GatherOp::create(builder, loc, value, which, uint64_t(0)).getResult();
+    }
+    return setBatched(field.getResult(), value);
+  }
+
+  Value splat(Location loc, RankedTensorType type, double number) {
+    Type element = type.getElementType();
+    Attribute attr = isa<FloatType>(element) ? Attribute(builder.getFloatAttr(element, number))
+                                             : Attribute(builder.getIntegerAttr(element, int64_t(number)));
+    return nd::ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, attr)).getResult();
+  }
+
+  /// What an absent row counts as.
+  static double neutral(OverKind kind, Type element) {
+    bool real = isa<FloatType>(element);
+    switch (kind) {
+    case OverKind::max: return real ? -std::numeric_limits<double>::infinity() : double(std::numeric_limits<int64_t>::min());
+    case OverKind::min: return real ? std::numeric_limits<double>::infinity() : double(std::numeric_limits<int64_t>::max());
+    case OverKind::all: return 1;
+    default: return 0;
+    }
+  }
+
+  static nd::ReduceKind reduction(OverKind kind) {
+    switch (kind) {
+    case OverKind::max: return nd::ReduceKind::max;
+    case OverKind::min: return nd::ReduceKind::min;
+    case OverKind::any: return nd::ReduceKind::any;
+    case OverKind::all: return nd::ReduceKind::all;
+    default: return nd::ReduceKind::sum;
+    }
+  }
+
+  LogicalResult combine(OverOp over) {
+    Location loc = over.getLoc();
+    if (over.getAxis() != "example")
+      return over.emitError("the axis `") << over.getAxis() << "` is not lowered yet";
+    if (over.getKind() == OverKind::count) {
+      Value size = count(loc);
+      auto type = cast<RankedTensorType>(over.getType());
+      if (type.getRank())
+        size = nd::BroadcastOp::create(builder, loc, size, type.getShape(), ArrayRef<int64_t>{}).getResult();
+      map[over.getResult()] = {size, false};
+      return success();
+    }
+    Value input = nd::batchedOf(builder, lookup(over.getInput()), rows.size);
+    auto type = cast<RankedTensorType>(input.getType());
+    if (rows.masked) {
+      Value wide = nd::BroadcastOp::create(builder, loc, count(loc), ArrayRef<int64_t>{rows.size}, ArrayRef<int64_t>{}).getResult();
+      Value present = nd::CompareOp::create(builder, loc, nd::CompareKind::lt, positions(loc), wide).getResult();
+      if (type.getRank() > 1)
+        present = nd::BroadcastOp::create(builder, loc, present, type.getShape(), ArrayRef<int64_t>{0}).getResult();
+      input = nd::SelectOp::create(builder, loc, present, input, splat(loc, type, neutral(over.getKind(), type.getElementType()))).getResult();
+    }
+    Value result = nd::ReduceOp::create(builder, loc, input, reduction(over.getKind()), ArrayRef<int64_t>{0}).getResult();
+    if (over.getKind() == OverKind::mean) {
+      auto out = cast<RankedTensorType>(result.getType());
+      Value size = nd::CastOp::create(builder, loc, count(loc), out.getElementType()).getResult();
+      if (out.getRank())
+        size = nd::BroadcastOp::create(builder, loc, size, out.getShape(), ArrayRef<int64_t>{}).getResult();
+      result = nd::DivOp::create(builder, loc, result, size).getResult();
+    }
+    map[over.getResult()] = {result, false};
+    return success();
+  }
+
+  Block &block;
+  Rows rows;
+  OpBuilder builder;
+  nd::BatchMap map;
+};
+
+struct BatchExample : public expand::impl::BatchExamplePassBase<BatchExample> {
+  void runOnOperation() override {
+    WalkResult result = getOperation().walk([&](Operation *op) {
+      Rows rows{-1, 0, false};
+      if (auto objective = dyn_cast<ObjectiveOp>(op))
+        rows = {int64_t(objective.getFeed()), int64_t(objective.getBatch()), objective.getMasked()};
+      else if (auto socket = dyn_cast<SocketOp>(op))
+        rows = {int64_t(socket.getFeed()), int64_t(socket.getBatch()), socket.getMasked()};
+      else
+        return WalkResult::advance();
+      if (failed(BodyBatcher(op->getRegion(0).front(), rows).run()))
+        return WalkResult::interrupt();
+      return WalkResult::skip();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace
