@@ -157,7 +157,9 @@ void KernelEmitter::sweep(int64_t count, unsigned sets, SmallVectorImpl<Value> &
     body(Dim{base, lanes == 1 ? 0 : 1, nullptr}, MutableArrayRef<Value>(all).slice(number % sets * each, each));
   };
   int64_t done = 0;
-  if (pieces + (rest ? 1 : 0) > unrolledPieces) {
+  // Without reductions there is nothing to keep from one pass to the next.
+  int64_t unrolled = op.getForm() == Form::row ? unrolledPieces : 2;
+  if (pieces + (rest ? 1 : 0) > unrolled) {
     int64_t group = int64_t(sets) * lanes;
     auto loop = openLoop({}, constant(pieces / sets * group), group, accumulators);
     SmallVector<Value> inner(loop.getRegionIterArgs());
