@@ -123,12 +123,12 @@ Tensor Elaborator::cast(Tensor x, Elem elem, bool number, Span span) {
 }
 
 Tensor Elaborator::broadcastScalar(Tensor x, RankedTensorType like, Span span) {
-  Attribute mine = x.type().getEncoding();
-  Attribute theirs = like.getEncoding();
+  Tensor wide{create<nd::BroadcastOp>(span, x.value, like.getShape(), ArrayRef<int64_t>{}), x.number, x.classes};
   // Ranges keep their cut; named axes come from both sides when the op meets.
-  Attribute encoding = isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(theirs) ? theirs : mine;
-  auto type = RankedTensorType::get(like.getShape(), x.type().getElementType(), encoding);
-  return {create<nd::BroadcastOp>(span, type, x.value, ArrayRef<int64_t>{}), x.number, x.classes};
+  Attribute encoding = like.getEncoding();
+  if (isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(encoding) && !x.type().getEncoding())
+    wide.value = create<ir::RecastOp>(span, ir::withEncoding(wide.type(), encoding), wide.value);
+  return wide;
 }
 
 Tensor Elaborator::spread(Tensor perLeaf, RankedTensorType like, Span span) {

@@ -815,23 +815,26 @@ void TrainElaborator::probeSockets(const Clauses &clauses) {
   }
 }
 
+/// The block of a run op's region; builders of some ops make it.
+static Block &blockOf(Region &region) { return region.empty() ? region.emplaceBlock() : region.front(); }
+
 void TrainElaborator::program(const Clauses &clauses) {
   OpBuilder &b = e.builder;
   Location loc = b.getUnknownLoc();
   b.setInsertionPointToEnd(&train.getBody().front());
   auto programOp = run::ProgramOp::create(b, loc, "dyn_main");
-  b.setInsertionPointToEnd(&programOp.getBody().emplaceBlock());
+  b.setInsertionPointToEnd(&blockOf(programOp->getRegion(0)));
   auto call = [&](llvm::StringRef name) { run::CallOp::create(b, loc, name); };
   auto moment = [&](const Event &event) {
     auto when = run::WhenDueOp::create(b, loc, event.event);
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(&when.getBody().emplaceBlock());
+    b.setInsertionPointToEnd(&blockOf(when->getRegion(0)));
     for (auto &name : event.before)
       call(name);
     if (event.feed >= 0) {
       auto loop = run::ForBatchesOp::create(b, loc, event.feed);
       OpBuilder::InsertionGuard inner(b);
-      b.setInsertionPointToEnd(&loop.getBody().emplaceBlock());
+      b.setInsertionPointToEnd(&blockOf(loop->getRegion(0)));
       call(event.body);
     } else
       call(event.body);
@@ -842,7 +845,7 @@ void TrainElaborator::program(const Clauses &clauses) {
   auto loop = run::LoopOp::create(b, loc);
   {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(&loop.getBody().emplaceBlock());
+    b.setInsertionPointToEnd(&blockOf(loop->getRegion(0)));
     for (const Event &event : events)
       if (!event.needsBatch)
         moment(event);
