@@ -126,6 +126,19 @@ SmallVector<const Cluster *> Clusters::list() const {
   return result;
 }
 
+/// Where an op that is made at an index reads its operands.
+Clusters::Access Clusters::accessOf(Operation *op) {
+  if (op->hasTrait<Elementwise>() || isa<nd::ReduceOp>(op))
+    return Access::same;
+  auto broadcast = dyn_cast<nd::BroadcastOp>(op);
+  if (!broadcast)
+    return Access::other;
+  ArrayRef<int64_t> dims = broadcast.getDims();
+  int64_t rank = shapeOf(broadcast).size();
+  bool prefix = int64_t(dims.size()) == rank - 1 && dims == ArrayRef<int64_t>(nd::range(0, rank - 1));
+  return prefix ? Access::row : Access::other;
+}
+
 void Clusters::producersOf(Value operand, Access access, SmallVectorImpl<Edge> &edges) const {
   Operation *producer = operand.getDefiningOp();
   if (!producer || producer->getBlock() != &block)
@@ -135,14 +148,7 @@ void Clusters::producersOf(Value operand, Access access, SmallVectorImpl<Edge> &
     edges.push_back({producer, access});
   if (role != Role::transparent)
     return;
-  Access through = Access::other;
-  if (auto broadcast = dyn_cast<nd::BroadcastOp>(producer)) {
-    ArrayRef<int64_t> dims = broadcast.getDims();
-    int64_t rank = shapeOf(broadcast).size();
-    bool prefix = int64_t(dims.size()) == rank - 1 && dims == ArrayRef<int64_t>(nd::range(0, rank - 1));
-    if (prefix && access == Access::same)
-      through = Access::row;
-  }
+  Access through = access == Access::same ? accessOf(producer) : Access::other;
   for (Value inner : producer->getOperands())
     producersOf(inner, through, edges);
 }
@@ -239,8 +245,7 @@ bool Clusters::edgesFit(int from, int to, const Cluster &joined) const {
   for (Operation *op : clusters[to].ops) {
     for (Value operand : op->getOperands()) {
       SmallVector<Edge> edges;
-      bool gathered = isa<nd::GatherOp, nd::PadOp>(op);
-      producersOf(operand, gathered ? Access::other : Access::same, edges);
+      producersOf(operand, accessOf(op), edges);
       for (const Edge &edge : edges) {
         if (find(edge.producer) != from)
           continue;
@@ -280,7 +285,7 @@ void Clusters::join() {
         continue;
       SmallVector<Edge> edges;
       for (Value operand : op.getOperands())
-        producersOf(operand, Access::same, edges);
+        producersOf(operand, accessOf(&op), edges);
       for (const Edge &edge : edges)
         tryJoin(find(edge.producer), find(&op));
     }

@@ -53,6 +53,7 @@ private:
     Access access;
   };
 
+  static Access accessOf(mlir::Operation *op);
   void classify();
   void start(mlir::Operation *op);
   void join();

@@ -30,7 +30,8 @@ public:
     Sample sample;
     sample.op = "program";
     std::vector<std::string> arguments;
-    for (const Shape &shape : {Shape{rows, columns}, Shape{rows, columns}, Shape{columns}, Shape{rows}, Shape{}}) {
+    for (const Shape &shape : {Shape{rows, columns}, Shape{rows, columns}, Shape{columns}, Shape{rows}, Shape{},
+                               Shape{columns, columns}}) {
       std::string name = "%a" + std::to_string(arguments.size());
       arguments.push_back(name + ": " + typeOf(shape));
       values.push_back({name, shape});
@@ -78,7 +79,7 @@ private:
   void step() {
     Named x = pick();
     std::string type = typeOf(x.shape);
-    switch (below(9)) {
+    switch (below(11)) {
     case 0:
     case 1: {
       // Values stay near 1, so that rounding does not grow.
@@ -128,6 +129,9 @@ private:
       std::string dims = x.shape.empty() ? "[]" : x.shape == Shape{rows} && (rows != columns || below(2)) ? "[0]" : "[1]";
       return add("nd.broadcast " + x.name + " dims " + dims + " : " + type + " -> " + typeOf(shape), shape);
     }
+    case 8:
+    case 9:
+      return below(2) ? product() : join();
     default: {
       if (x.shape.size() != 2)
         return;
@@ -140,12 +144,55 @@ private:
         Named s = values.back();
         return add("nd.transpose " + s.name + " perm [1, 0] : " + typeOf(turned) + " -> " + type, x.shape);
       }
-      Shape flat{rows * columns};
+      Shape flat{x.shape[0] * x.shape[1]};
       add("nd.reshape " + x.name + " : " + type + " -> " + typeOf(flat), flat);
       Named f = values.back();
       return add("nd.reshape " + f.name + " : " + typeOf(flat) + " -> " + type, x.shape);
     }
     }
+  }
+
+  /// A matrix product, brought back to the size of its terms; sometimes with a bias.
+  void product() {
+    const Named *x = pickOf({rows, columns}), *w = pickOf({columns, columns}), *other = pickOf({rows, columns});
+    if (!x || !w || !other)
+      return;
+    std::string matrix = typeOf({rows, columns}), square = typeOf({columns, columns});
+    int64_t kind = below(3);
+    Shape shape = kind == 2 ? Shape{columns, columns} : Shape{rows, columns};
+    const char *letters[] = {"\"ik\", \"kj\" -> \"ij\"", "\"ik\", \"jk\" -> \"ij\"", "\"ki\", \"kj\" -> \"ij\""};
+    add("nd.contract " + x->name + ", " + (kind == 2 ? other->name : w->name) + " " + letters[kind] + " : (" + matrix +
+            ", " + (kind == 2 ? matrix : square) + ") -> " + typeOf(shape),
+        shape);
+    Named y = values.back();
+    values.pop_back();
+    if (const Named *bias = pickOf({columns}); bias && below(2)) {
+      std::string b = bias->name;
+      add("nd.broadcast " + b + " dims [1] : " + typeOf({columns}) + " -> " + typeOf(shape), shape);
+      Named spread = values.back();
+      values.pop_back();
+      add("nd.add " + y.name + ", " + spread.name + " : " + typeOf(shape), shape);
+      y = values.back();
+      values.pop_back();
+    }
+    add("nd.tanh " + y.name + " : " + typeOf(shape), shape);
+  }
+
+  /// Two columns one after the other, and a piece of that.
+  void join() {
+    const Named *x = pickOf({columns}), *y = pickOf({columns});
+    if (!x || !y)
+      return;
+    std::string column = typeOf({columns}), both = typeOf({2 * columns});
+    add("nd.concat " + x->name + ", " + y->name + " dim 0 : (" + column + ", " + column + ") -> " + both,
+        {2 * columns});
+    std::string name = values.back().name;
+    if (below(2))
+      values.pop_back();
+    int64_t offset = below(columns + 1), stride = 1;
+    add("nd.slice " + name + " offsets [" + std::to_string(offset) + "] sizes [" + std::to_string(columns) +
+            "] strides [" + std::to_string(stride) + "] : " + both + " -> " + column,
+        {columns});
   }
 
   std::mt19937_64 random;
