@@ -118,6 +118,21 @@ def lines_of(tokens, name, decl=None):
     return {t.line for t in tokens if t.text == name and decl in (None, t.decl)}
 
 
+def reached(tokens, names, decl):
+    """Lines of a declaration that use one of the names, or a local made from one of them."""
+    names, grown = set(names), True
+    while grown:
+        grown = False
+        for i, token in enumerate(tokens):
+            if token.decl != decl or not token.starts or i + 1 == len(tokens) or tokens[i + 1].text != "=":
+                continue
+            uses = {t.text for t in tokens[i + 2:statement_end(tokens, i)]}
+            if token.text not in names and uses & names:
+                names.add(token.text)
+                grown = True
+    return {t.line for t in tokens if t.decl == decl and t.text in names}
+
+
 def edit(text, begin, end, replacement):
     return text[:begin] + replacement + text[end:]
 
@@ -164,8 +179,10 @@ def is_keyword(tokens, i):
 
 def rename(file, text, tokens):
     seen = {}
+    # Without its file's own name the library would give the test the original.
+    own = pathlib.PurePath(file).stem if file.startswith("stdlib/") else ""
     for i, token in enumerate(tokens):
-        if token.kind == "name" and not is_keyword(tokens, i):
+        if token.kind == "name" and token.text != own and not is_keyword(tokens, i):
             seen.setdefault((token.decl, token.text), []).append(token)
     for (decl, name), places in seen.items():
         for label, token in (("first", places[0]), ("last", places[-1])):
@@ -190,7 +207,8 @@ def drop_dimension(file, text, tokens):
         for k, (begin, end) in enumerate(ranges):
             dimension = text[tokens[begin].begin:tokens[end - 1].end]
             yield Mutant("drop-dimension", file, f"{token.decl}:{name}:{dimension}",
-                         without_piece(text, tokens, i, ranges, k), {token.line} | lines_of(tokens, name, token.decl))
+                         without_piece(text, tokens, i, ranges, k),
+                         {token.line} | reached(tokens, {name, dimension}, token.decl))
 
 
 def drop_over(file, text, tokens):
@@ -358,7 +376,9 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         prepare(folder)
-        for path in files:  # the originals pass, or nothing below means anything
+        mutated = {m.file for m in mutants}
+        for path in (p for p in files if p.relative_to(ROOT).as_posix() in mutated):
+            # The originals pass, or nothing below means anything.
             plain = Mutant("original", path.relative_to(ROOT).as_posix(), "", path.read_text(), set())
             verdict, output = judge(options.dync, place(folder, "original", plain), plain)
             if verdict != "accepted":

@@ -8,6 +8,8 @@
 //   compiled-battery [SEEDS] [OP] [ONLY]     BATTERY_TRACE=1, BATTERY_STAGE=kernels: say more
 //
 //===----------------------------------------------------------------------===//
+#include "Programs.h"
+#include "conformance/Samples.h"
 #include "dialects/Nd/NdEval.h"
 #include "dialects/Nd/NdOps.h"
 #include "dialects/Run/RunOps.h"
@@ -15,8 +17,6 @@
 #include "passes/pipeline/Pipelines.h"
 #include "runtime/Session.h"
 #include "runtime/jit/Jit.h"
-#include "Programs.h"
-#include "conformance/Samples.h"
 
 #include "mlir/Parser/Parser.h"
 
@@ -26,7 +26,6 @@
 
 using namespace mlir;
 using namespace dyn;
-
 
 namespace {
 
@@ -81,7 +80,8 @@ double elementAt(const char *at, nd::Element element) {
 }
 
 /// @f becomes @run: argument i is read from arena i, result j written to the arena that `targets` gets. That is one of
-/// its own, or (`inPlace`) that of an argument of its type, which loses its old elements while they may still be in use.
+/// its own, or (`inPlace`) that of an argument of its type, which loses its old elements while they may still be in
+/// use.
 func::FuncOp makeEffects(ModuleOp module, bool inPlace, std::vector<int64_t> &targets) {
   auto f = module.lookupSymbol<func::FuncOp>("f");
   OpBuilder b(module.getContext());
@@ -91,10 +91,9 @@ func::FuncOp makeEffects(ModuleOp module, bool inPlace, std::vector<int64_t> &ta
   IRMapping mapping;
   int64_t arena = 0;
   for (BlockArgument argument : f.getArguments())
-    mapping.map(argument,
-                run::ReadOp::create(b, f.getLoc(), argument.getType(), b.getI64IntegerAttr(arena++),
-                                    b.getI64IntegerAttr(0), b.getStringAttr("argument"))
-                    .getResult());
+    mapping.map(argument, run::ReadOp::create(b, f.getLoc(), argument.getType(), b.getI64IntegerAttr(arena++),
+                                              b.getI64IntegerAttr(0), b.getStringAttr("argument"))
+                              .getResult());
   Block &body = f.getBody().front();
   for (Operation &op : body.without_terminator())
     b.clone(op, mapping);

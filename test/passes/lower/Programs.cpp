@@ -30,8 +30,8 @@ public:
     Sample sample;
     sample.op = "program";
     std::vector<std::string> arguments;
-    for (const Shape &shape : {Shape{rows, columns}, Shape{rows, columns}, Shape{columns}, Shape{rows}, Shape{},
-                               Shape{columns, columns}}) {
+    for (const Shape &shape :
+         {Shape{rows, columns}, Shape{rows, columns}, Shape{columns}, Shape{rows}, Shape{}, Shape{columns, columns}}) {
       std::string name = "%a" + std::to_string(arguments.size());
       arguments.push_back(name + ": " + typeOf(shape));
       values.push_back({name, shape});
@@ -61,7 +61,10 @@ private:
   };
 
   int64_t below(int64_t bound) { return std::uniform_int_distribution<int64_t>(0, bound - 1)(random); }
-  const Named &pick() { return values[below(2) ? below(int64_t(values.size())) : int64_t(values.size()) - 1 - below(std::min<int64_t>(5, values.size()))]; }
+  const Named &pick() {
+    return values[below(2) ? below(int64_t(values.size()))
+                           : int64_t(values.size()) - 1 - below(std::min<int64_t>(5, values.size()))];
+  }
   const Named *pickOf(const Shape &shape) {
     for (int tries = 0; tries < 20; ++tries) {
       const Named &candidate = values[below(int64_t(values.size()))];
@@ -126,7 +129,9 @@ private:
       Shape shape{rows, columns};
       if (x.shape != Shape{rows} && x.shape != Shape{columns} && !x.shape.empty())
         return;
-      std::string dims = x.shape.empty() ? "[]" : x.shape == Shape{rows} && (rows != columns || below(2)) ? "[0]" : "[1]";
+      std::string dims = x.shape.empty()                                           ? "[]"
+                         : x.shape == Shape{rows} && (rows != columns || below(2)) ? "[0]"
+                                                                                   : "[1]";
       return add("nd.broadcast " + x.name + " dims " + dims + " : " + type + " -> " + typeOf(shape), shape);
     }
     case 8:
