@@ -44,6 +44,9 @@
 #ifdef DYN_HAS_LOWER
 #include "passes/lower/Passes.h"
 #endif
+#ifdef DYN_HAS_VERIFY
+#include "passes/verify/Passes.h"
+#endif
 #ifdef DYN_HAS_CPU
 #include "passes/cpu/Passes.h"
 #endif
@@ -90,6 +93,9 @@ void dyn::registerAllDynPasses() {
 #endif
 #ifdef DYN_HAS_LOWER
   lower::registerLowerPasses();
+#endif
+#ifdef DYN_HAS_VERIFY
+  verify::registerVerifyPasses();
 #endif
 #ifdef DYN_HAS_CPU
   cpu::registerCpuPasses();

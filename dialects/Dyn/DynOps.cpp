@@ -5,6 +5,7 @@
 #include "mlir/IR/OpImplementation.h"
 
 using namespace mlir;
+using namespace dyn;
 using namespace dyn::ir;
 
 #define GET_OP_CLASSES
@@ -57,6 +58,16 @@ LogicalResult VaryOp::verify() {
 }
 
 LogicalResult RecastOp::verify() { return verifySameElements(*this); }
+
+/// The same elements: the cotangent is read as the input was.
+LogicalResult RecastOp::buildVjp(OpBuilder &builder, ArrayRef<Value> cotangents, const VjpRequest &,
+                                 SmallVectorImpl<Value> &inputCotangents) {
+  Value g = cotangents.front();
+  if (g && g.getType() != getInput().getType())
+    g = RecastOp::create(builder, getLoc(), getInput().getType(), g).getResult();
+  inputCotangents.push_back(g);
+  return success();
+}
 
 LogicalResult LeafReduceOp::verify() {
   auto leaves = dyn_cast_if_present<LeavesAttr>(tensorOf(getInput()).getEncoding());

@@ -125,7 +125,7 @@ def Dyn_VaryOp : Dyn_Op<"vary", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Dyn_RecastOp : Dyn_Op<"recast", [Pure]> {
+def Dyn_RecastOp : Dyn_Op<"recast", [Pure, DeclareOpInterfaceMethods<Differentiable>]> {
   let summary = "the same elements read as a range, leaves or a tree";
   let arguments = (ins Dyn_Tensor:$input);
   let results = (outs Dyn_Tensor:$result);

@@ -8,7 +8,6 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 
 namespace dyn {
@@ -84,25 +83,25 @@ public:
       for (auto &decl : program->declarations)
         if (auto *train = ast::dynCast<ast::TrainDecl>(decl.get());
             train && llvm::all_of(train->parameters.items, [](auto &p) { return p.init != nullptr; }))
-          checkTrain(*train, file, true);
+          checkTrain(*train);
     if (program && !diags.hasErrors())
       for (auto &decl : program->declarations)
-        checkAlone(*decl, file);
+        checkAlone(*decl);
     if (!diags.all().empty())
       std::cerr << diags.render() << std::flush;
     return diags.hasErrors() ? 1 : 0;
   }
 
 private:
-  void checkTrain(const ast::TrainDecl &train, const std::string &file, bool print) {
+  void checkTrain(const ast::TrainDecl &train) {
     if (!context)
       context = makeContext();
     elab::TrainRequest request;
     request.decl = &train;
     elab::Elaborator elaborator(*context, diags, library, globals);
-    elab::TrainElaborator trainElaborator(elaborator, std::filesystem::path(file).parent_path().string());
+    elab::TrainElaborator trainElaborator(elaborator);
     auto elaborated = trainElaborator.run(request);
-    if (!elaborated || !lowerToNd(*elaborated->module, diags) || !print)
+    if (!elaborated || !lowerToNd(*elaborated->module, diags))
       return;
     KernelCount count;
     PassErrors errors(*context, diags);
@@ -120,7 +119,7 @@ private:
   }
 
   /// A declaration that no train here uses is elaborated in a small train of its own.
-  void checkAlone(const ast::Decl &decl, const std::string &file) {
+  void checkAlone(const ast::Decl &decl) {
     auto text = sampleTrain(decl);
     if (!text)
       return;
@@ -132,7 +131,7 @@ private:
       elab::TrainRequest request;
       request.decl = train;
       elab::Elaborator elaborator(*context, diags, both, globals);
-      elab::TrainElaborator trainElaborator(elaborator, std::filesystem::path(file).parent_path().string());
+      elab::TrainElaborator trainElaborator(elaborator);
       auto elaborated = trainElaborator.run(request);
       if (elaborated)
         (void)lowerToNd(*elaborated->module, diags);
@@ -193,7 +192,7 @@ int runEmit(const EmitOptions &options) {
   elab::TrainRequest request;
   request.decl = train;
   elab::Elaborator elaborator(*context, diags, both, globals);
-  elab::TrainElaborator trainElaborator(elaborator, std::filesystem::path(options.file).parent_path().string());
+  elab::TrainElaborator trainElaborator(elaborator);
   auto elaborated = trainElaborator.run(request);
   if (!elaborated)
     return finish(1);

@@ -9,7 +9,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 
 namespace dyn {
@@ -142,8 +141,7 @@ int Runner::runTrain(const ast::TrainDecl &decl) {
 Runner::Finished Runner::train(const elab::TrainRequest &request, const std::string &folder, bool inExperiment) {
   size_t errors = diags.errorCount();
   elab::Elaborator elaborator(mlirContext(), diags, library, globals);
-  std::string home = std::filesystem::path(options.file).parent_path().string();
-  elab::TrainElaborator trainElaborator(elaborator, home);
+  elab::TrainElaborator trainElaborator(elaborator);
   auto elaborated = trainElaborator.run(request);
   if (!elaborated || diags.errorCount() != errors)
     return {};

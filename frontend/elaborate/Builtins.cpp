@@ -339,6 +339,8 @@ Value Elaborator::treeOf(const std::string &path, Span span) {
     int64_t count = mlir::cast<RankedTensorType>(leaf.getType()).getNumElements();
     flat.push_back(create<nd::ReshapeOp>(span, leaf, ArrayRef<int64_t>{count}));
   }
+  if (flat.empty() && discovering)
+    return {};
   if (flat.empty()) {
     diags.report(Diag::no_params, span, path).help("a model has parameters once it has been called");
     return {};

@@ -14,9 +14,12 @@ namespace dyn::elab {
 /// Rows that a data function takes at once: raw values and fields of a chunk stay in cache.
 static constexpr int64_t chunkRows = 512;
 
-static std::string resolved(const std::string &folder, const std::string &path) {
+/// Paths are relative to the file that writes them.
+static std::string resolved(const SourceFile *spec, const std::string &path) {
   std::filesystem::path given(path);
-  return given.is_absolute() || folder.empty() ? path : (std::filesystem::path(folder) / given).string();
+  if (given.is_absolute() || !spec)
+    return path;
+  return (std::filesystem::path(spec->path()).parent_path() / given).lexically_normal().string();
 }
 
 std::optional<int64_t> TrainElaborator::source(const Data &data, Span span) {
@@ -87,7 +90,7 @@ bool TrainElaborator::dataSocket(const Data &data, plan::Source &made, Span span
             .help(format == "csv" ? "`csv(\"file.csv\")`" : "`idx(pixels=\"images.gz\", kind=\"labels.gz\")` names the rows of each file");
         return false;
       }
-      std::string file = resolved(folder, path->text);
+      std::string file = resolved(e.diags.sources().file(decl.span), path->text);
       auto extent = data::inspect(format, file);
       if (!extent) {
         e.diags.report(Diag::data_file, arg.value->span, extent.status().message());

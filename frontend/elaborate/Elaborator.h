@@ -233,6 +233,8 @@ private:
                                                     const Tensor *against, const std::string &what, Span span);
 
   //===--- Statements.cpp ---===//
+  /// The value of a local, of its declared type.
+  Value letValue(const ast::LetStmt &stmt, Frame &frame);
   void executeLet(const ast::LetStmt &stmt, Frame &frame);
   void executeDraw(const ast::DrawStmt &stmt, Frame &frame);
   void executePlace(const ast::PlaceStmt &stmt, Frame &frame);
@@ -277,6 +279,7 @@ private:
   std::vector<std::unique_ptr<ParamInfo>> params;
   std::vector<ParamInfo *> treeLeaves; ///< leaves of the trees in scope, in the arena's order
   bool mayDeclareParams = false;
+  bool discovering = false; ///< a first pass over the loss that only finds its parameters
   std::function<mlir::Value(ParamInfo &)> readParam;
 
   // What statements of rules do.

@@ -3,6 +3,8 @@
 #include "frontend/elaborate/RunResult.h"
 
 #include <cmath>
+#include <limits>
+#include <numbers>
 
 using namespace mlir;
 
@@ -99,6 +101,10 @@ Value Elaborator::evaluateName(const ast::NameExpr &expr, Frame &frame) {
       value.origin = expr.span;
     return value;
   }
+  if (expr.name == "pi")
+    return Value(Const{std::numbers::pi, Elem::Real, false, "pi"}, expr.span);
+  if (expr.name == "inf")
+    return Value(Const{std::numeric_limits<double>::infinity(), Elem::Real, false, "inf"}, expr.span);
   return lookupGlobal(expr.name, expr.span);
 }
 
@@ -175,6 +181,9 @@ Value Elaborator::evaluateMember(const ast::MemberExpr &expr, Frame &frame) {
       }
     }
     if (auto *instance = value.as<std::shared_ptr<Instance>>(); instance && name == "params") {
+      // A model without inputs has its parameters as soon as it is asked for them.
+      if ((*instance)->decl->inputs.items.empty() && callInstance(**instance, {}, span, frame).isInvalid())
+        return {};
       value = treeOf((*instance)->path, span);
       continue;
     }
@@ -403,15 +412,15 @@ Value Elaborator::evaluateConditional(const ast::ConditionalExpr &expr, Frame &f
     diags.report(Diag::needs_bool, expr.condition->span, "if", describe(condition));
     return {};
   }
-  if (c->type().getRank() != 0) {
+  if (c->type().getRank() != 0 && !isa_and_present<ir::PerLeafAttr>(c->type().getEncoding())) {
     diags.report(Diag::condition_not_scalar, expr.condition->span, describeType(c->type()))
         .help("`where(condition, a, b)` chooses element by element");
     return {};
   }
-  Value a = evaluate(*expr.thenValue, frame), b = evaluate(*expr.elseValue, frame);
-  if (a.isInvalid() || b.isInvalid())
-    return {};
-  return select(condition, a, b, expr.span);
+  auto side = [&](const ast::Expr &value) {
+    return [&] { return std::vector<Value>{evaluate(value, frame)}; };
+  };
+  return branch(*c, side(*expr.thenValue), side(*expr.elseValue), expr.span).front();
 }
 
 //===----------------------------------------------------------------------===//

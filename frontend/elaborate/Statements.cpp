@@ -93,11 +93,10 @@ void Elaborator::notHere(Span span, const char *what) { diags.report(Diag::state
 Value Elaborator::assign(const ast::Ident &name, Value value, Frame &frame) {
   Binding *old = frame.scope->find(name.text);
   if (old && old->kind == NameKind::Local && old->span.isValid()) {
-    // A local keeps its shape: a redefinition of another type is a mistake.
-    auto *was = old->value.as<Tensor>();
-    auto *now = value.as<Tensor>();
-    if (was && now && was->type().getShape() != now->type().getShape()) {
-      diags.report(Diag::local_changes_type, name.span, name.text, describeType(was->type()), describeType(now->type()))
+    // A redefinition keeps the kind of value; its shape may change where the program is unrolled anyway.
+    auto kindOf = [](const Value &v) { return v.as<Tensor>() || v.as<Const>() ? (elemOf(v) == Elem::Bool ? "a bool" : "a number or an array") : "another value"; };
+    if (!value.isInvalid() && !old->value.isInvalid() && std::string_view(kindOf(old->value)) != kindOf(value)) {
+      diags.report(Diag::local_changes_type, name.span, name.text, describe(old->value), describe(value))
           .note(old->span, "`" + name.text + "` is defined here")
           .help("give the new value a name of its own");
       return {};
@@ -109,7 +108,7 @@ Value Elaborator::assign(const ast::Ident &name, Value value, Frame &frame) {
   return value;
 }
 
-void Elaborator::executeLet(const ast::LetStmt &stmt, Frame &frame) {
+Value Elaborator::letValue(const ast::LetStmt &stmt, Frame &frame) {
   frame.assigning = stmt.name.text;
   Value value = evaluate(*stmt.value, frame);
   frame.assigning.clear();
@@ -120,8 +119,10 @@ void Elaborator::executeLet(const ast::LetStmt &stmt, Frame &frame) {
   if (auto *instance = value.as<std::shared_ptr<Instance>>())
     placeInstance(**instance, stmt.name.text, frame);
   value.origin = stmt.name.span;
-  assign(stmt.name, std::move(value), frame);
+  return value;
 }
+
+void Elaborator::executeLet(const ast::LetStmt &stmt, Frame &frame) { assign(stmt.name, letValue(stmt, frame), frame); }
 
 void Elaborator::executeDraw(const ast::DrawStmt &stmt, Frame &frame) {
   frame.assigning = stmt.name.text;
@@ -338,7 +339,8 @@ void Elaborator::executeIf(const ast::IfStmt &stmt, Frame &frame) {
   auto c = tensor(condition, stmt.condition->span, "a condition");
   if (!c)
     return;
-  if (elemOf(c->type().getElementType()) != Elem::Bool || c->type().getRank() != 0) {
+  bool perLeaf = isa_and_present<ir::PerLeafAttr>(c->type().getEncoding());
+  if (elemOf(c->type().getElementType()) != Elem::Bool || (c->type().getRank() != 0 && !perLeaf)) {
     diags.report(Diag::condition_not_scalar, stmt.condition->span, describeType(c->type()))
         .help("`where(condition, a, b)` chooses element by element");
     return;
@@ -417,7 +419,8 @@ std::vector<Value> Elaborator::branch(Tensor condition, const std::function<std:
         return giveUp();
   bool speculate = cheapToSpeculate(thenBlock) && cheapToSpeculate(elseBlock);
   std::vector<Value> results;
-  if (speculate || ir::carries(condition.value.getType(), "example")) {
+  // Where each element decides for itself, both sides are computed anyway.
+  if (speculate || condition.type().getEncoding()) {
     splice(thenBlock, here, builder.getInsertionPoint());
     splice(elseBlock, here, builder.getInsertionPoint());
     for (size_t i = 0; i < a.size(); ++i)

@@ -313,8 +313,7 @@ void TrainElaborator::bindLocals(ScopePtr where) {
     if (auto *let = ast::dynCast<ast::LetStmt>(stmt)) {
       where->defineLazy(let->name.text, NameKind::Local, let->name.span, [this, let, where] {
         Frame frame{std::make_shared<Scope>(where)};
-        e.executeLet(*let, frame);
-        return frame.scope->names[let->name.text].value;
+        return e.letValue(*let, frame);
       });
     } else if (auto *leaf = ast::dynCast<ast::LeafStmt>(stmt)) {
       where->defineLazy(leaf->name.text, NameKind::Param, leaf->name.span, [this, leaf, where] {
@@ -359,7 +358,18 @@ bool TrainElaborator::objective(const Clauses &clauses) {
   frame.site = "loss";
   e.drawStream = nd::Stream::noise;
   e.mayDraw = e.drawsByStep = true;
+  // `l2(net) + loss(net(x))` asks for parameters before the call that declares them: a first pass finds them all.
+  e.discovering = true;
+  size_t numbers = out->plan.numbers.size();
   Value value = e.evaluate(*clauses.loss->value, frame);
+  e.discovering = false;
+  if (value.isInvalid() && !e.diags.hasErrors()) {
+    out->plan.numbers.resize(numbers);
+    while (!block.empty())
+      block.back().erase();
+    e.numberCacheBlock = nullptr;
+    value = e.evaluate(*clauses.loss->value, frame);
+  }
   e.mayDraw = e.drawsByStep = false;
   e.place = {};
   if (value.isInvalid())

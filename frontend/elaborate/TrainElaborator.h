@@ -11,10 +11,10 @@ struct Batch {
   bool masked = false;
 };
 
-/// Elaborates one train. `folder` is where relative data files are looked up.
+/// Elaborates one train.
 class TrainElaborator {
 public:
-  TrainElaborator(Elaborator &elaborator, std::string folder) : e(elaborator), folder(std::move(folder)) {}
+  explicit TrainElaborator(Elaborator &elaborator) : e(elaborator) {}
 
   /// Null after errors, which are in the engine.
   std::unique_ptr<Elaborated> run(const TrainRequest &request);
@@ -99,7 +99,6 @@ private:
   std::optional<int64_t> useField(int64_t set, const std::string &name);
 
   Elaborator &e;
-  std::string folder;
   TrainRequest request;
   std::unique_ptr<Elaborated> out;
   ScopePtr scope; ///< hyperparameters, instances

@@ -269,7 +269,8 @@ struct PadSumToConcat : OpRewritePattern<nd::AddOp> {
     RankedTensorType type = nd::typeOf(op);
     auto fill = [&](int64_t upTo) {
       if (upTo > at)
-        pieces.push_back(nd::splat(rewriter, op.getLoc(), RankedTensorType::get({upTo - at}, type.getElementType()), 0));
+        pieces.push_back(
+            nd::splat(rewriter, op.getLoc(), RankedTensorType::get({upTo - at}, type.getElementType()), 0));
       at = upTo;
     };
     for (nd::PadOp pad : pads) {

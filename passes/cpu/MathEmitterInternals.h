@@ -49,9 +49,7 @@ public:
   Lane select(Lane c, Lane a, Lane b) {
     return lane(mlir::arith::SelectOp::create(builder, loc, c.value, a.value, b.value));
   }
-  Lane fma(Lane a, Lane b, Lane c) {
-    return lane(mlir::math::FmaOp::create(builder, loc, a.value, b.value, c.value));
-  }
+  Lane fma(Lane a, Lane b, Lane c) { return lane(mlir::math::FmaOp::create(builder, loc, a.value, b.value, c.value)); }
   Lane abs(Lane a) { return make<mlir::math::AbsFOp>(a); }
   Lane sqrt(Lane a) { return make<mlir::math::SqrtOp>(a); }
   Lane copySign(Lane size, Lane sign) {
@@ -73,7 +71,8 @@ public:
 private:
   mlir::Value constantOf(mlir::Type of, mlir::TypedAttr element) {
     if (auto vector = mlir::dyn_cast<mlir::VectorType>(of))
-      return mlir::arith::ConstantOp::create(builder, loc, mlir::DenseElementsAttr::get(vector, mlir::Attribute(element)));
+      return mlir::arith::ConstantOp::create(builder, loc,
+                                             mlir::DenseElementsAttr::get(vector, mlir::Attribute(element)));
     return mlir::arith::ConstantOp::create(builder, loc, element);
   }
 };

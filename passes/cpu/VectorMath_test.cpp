@@ -65,17 +65,17 @@ int exactSigmoid(mpfr_t y, const mpfr_t x, mpfr_rnd_t rounding) {
 struct Case {
   const char *op;
   Exact exact;
-  double low, high;     ///< inputs are uniform here
-  bool alsoSmall;       ///< and spread over all sizes near 0
+  double low, high; ///< inputs are uniform here
+  bool alsoSmall;   ///< and spread over all sizes near 0
   double limit64, limit32;
 };
 
 const Case cases[] = {
-    {"exp", mpfr_exp, -708, 709, true, 1, 1},     {"expm1", mpfr_expm1, -30, 30, true, 1, 1.1},
-    {"log", mpfr_log, 0, 4, true, 1, 1},          {"log1p", mpfr_log1p, -0.999, 8, true, 1, 1},
-    {"tanh", mpfr_tanh, -20, 20, true, 1, 1},     {"sigmoid", exactSigmoid, -40, 40, true, 1, 1},
-    {"erf", mpfr_erf, -6, 6, true, 1.1, 1},         {"sin", mpfr_sin, -1000, 1000, true, 1, 1},
-    {"cos", mpfr_cos, -1000, 1000, true, 1, 1},   {"rsqrt", mpfr_rec_sqrt, 0, 100, true, 1, 1},
+    {"exp", mpfr_exp, -708, 709, true, 1, 1},   {"expm1", mpfr_expm1, -30, 30, true, 1, 1.1},
+    {"log", mpfr_log, 0, 4, true, 1, 1},        {"log1p", mpfr_log1p, -0.999, 8, true, 1, 1},
+    {"tanh", mpfr_tanh, -20, 20, true, 1, 1},   {"sigmoid", exactSigmoid, -40, 40, true, 1, 1},
+    {"erf", mpfr_erf, -6, 6, true, 1.1, 1},     {"sin", mpfr_sin, -1000, 1000, true, 1, 1},
+    {"cos", mpfr_cos, -1000, 1000, true, 1, 1}, {"rsqrt", mpfr_rec_sqrt, 0, 100, true, 1, 1},
     {"sin", mpfr_sin, -1e9, 1e9, false, 1, 1},
 };
 
@@ -152,11 +152,17 @@ template <typename T> void checkSpecial(const char *element) {
     const char *op;
     double (*exact)(double);
   };
-  const Row rows[] = {{"exp", std::exp},   {"expm1", std::expm1}, {"log", std::log},
-                      {"log1p", std::log1p}, {"tanh", std::tanh}, {"erf", std::erf},
-                      {"sigmoid", [](double v) { return v >= 0 ? 1 / (1 + std::exp(-v)) : std::exp(v) / (1 + std::exp(v)); }},
-                      {"rsqrt", [](double v) { return 1 / std::sqrt(v); }},
-                      {"sin", std::sin},   {"cos", std::cos}};
+  const Row rows[] = {
+      {"exp", std::exp},
+      {"expm1", std::expm1},
+      {"log", std::log},
+      {"log1p", std::log1p},
+      {"tanh", std::tanh},
+      {"erf", std::erf},
+      {"sigmoid", [](double v) { return v >= 0 ? 1 / (1 + std::exp(-v)) : std::exp(v) / (1 + std::exp(v)); }},
+      {"rsqrt", [](double v) { return 1 / std::sqrt(v); }},
+      {"sin", std::sin},
+      {"cos", std::cos}};
   for (const Row &row : rows) {
     Compiled run(row.op, element, x.size());
     std::vector<T> y(x.size());

@@ -10,7 +10,6 @@ namespace dyn::fuse {
 
 using nd::shapeOf;
 
-
 /// A scalar as an array of one element: there is no memory to look at.
 static bool isScalarAsArray(Operation *op) {
   return isa<nd::ReshapeOp>(op) && shapeOf(op->getOperand(0)).empty() && !shapeOf(op->getResult(0)).empty();
@@ -76,8 +75,7 @@ void Clusters::classify() {
       role = Role::other;
     else if (op.hasTrait<Elementwise>() || isa<nd::GatherOp, nd::PadOp>(op))
       role = Role::root;
-    else if (isa<nd::BroadcastOp, nd::TransposeOp, nd::SliceOp, nd::IotaOp>(op) || isSplat(&op) ||
-             isScalarAsArray(&op))
+    else if (isa<nd::BroadcastOp, nd::TransposeOp, nd::SliceOp, nd::IotaOp>(op) || isSplat(&op) || isScalarAsArray(&op))
       role = Role::transparent;
     roles[&op] = role;
   }

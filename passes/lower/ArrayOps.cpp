@@ -43,8 +43,7 @@ SmallVector<Value> FunctionLowering::fold(Value from, Value to, int64_t step, Va
   return SmallVector<Value>(loop.getResults());
 }
 
-void FunctionLowering::overVectors(Value from, Value to, Type element,
-                                   llvm::function_ref<void(Value, int64_t)> body) {
+void FunctionLowering::overVectors(Value from, Value to, Type element, llvm::function_ref<void(Value, int64_t)> body) {
   int64_t lanes = kernels.getVectorBytes() / memory::elementBytes(element);
   Value count = arith::SubIOp::create(b, loc, to, from);
   Value whole = add(from, arith::AndIOp::create(b, loc, count, i64(-lanes)));
@@ -108,8 +107,8 @@ void FunctionLowering::lowerScalarGather(nd::GatherOp op) {
   Value index = scalar(op.getIndices());
   Value ok = checkIndex(op, index, size);
   Value safe = arith::SelectOp::create(b, loc, ok, index, i64(0));
-  scalars[op] = size ? load(pointer(op.getInput()), element, safe)
-                     : reduceIdentity(b, loc, nd::ReduceKind::sum, element);
+  scalars[op] =
+      size ? load(pointer(op.getInput()), element, safe) : reduceIdentity(b, loc, nd::ReduceKind::sum, element);
   leaveIfFailed();
 }
 
@@ -136,8 +135,8 @@ void FunctionLowering::lowerScatter(nd::ScatterOp op) {
         Value x = load(updates, element, add(from, at), lanes);
         Value place = add(to, at);
         if (adds || any)
-          x = reduceStep(b, loc, any ? nd::ReduceKind::any : nd::ReduceKind::sum,
-                         load(result, element, place, lanes), x);
+          x = reduceStep(b, loc, any ? nd::ReduceKind::any : nd::ReduceKind::sum, load(result, element, place, lanes),
+                         x);
         store(x, result, place);
       });
     });
@@ -233,9 +232,8 @@ void FunctionLowering::lowerSegmentReduce(nd::SegmentReduceOp op) {
     });
     auto join = [&](Value x, Value y) { return reduceStep(b, loc, kind, x, y); };
     Value total = reduceLanes(b, loc, kind, join(join(sums[0], sums[1]), join(sums[2], sums[3])));
-    total = fold(whole, end, 1, total, [&](Value i, ValueRange sum) {
-      return SmallVector<Value>{join(sum[0], load(from, element, i))};
-    })[0];
+    total = fold(whole, end, 1, total,
+                 [&](Value i, ValueRange sum) { return SmallVector<Value>{join(sum[0], load(from, element, i))}; })[0];
     store(total, to, segment);
   });
 }

@@ -15,16 +15,17 @@ using namespace mlir;
 namespace dyn::lower {
 namespace {
 
-constexpr double bytesPerNanosecond = 12;    ///< streaming, one core, from memory
+constexpr double bytesPerNanosecond = 12; ///< streaming, one core, from memory
 constexpr double nanosecondsPerVectorOp = 0.15;
-constexpr double weightOfFunction = 30;      ///< exp, tanh, …: a polynomial
-constexpr double weightOfRoot = 10;          ///< sqrt, division
-constexpr double worthThreads = 20000;       ///< ns: below, call directly
-constexpr double pieceNanoseconds = 10000;   ///< ns of one piece
-constexpr int64_t grainMultiple = 64;        ///< elements: whole vectors, whole cache lines
+constexpr double weightOfFunction = 30;    ///< exp, tanh, …: a polynomial
+constexpr double weightOfRoot = 10;        ///< sqrt, division
+constexpr double worthThreads = 20000;     ///< ns: below, call directly
+constexpr double pieceNanoseconds = 10000; ///< ns of one piece
+constexpr int64_t grainMultiple = 64;      ///< elements: whole vectors, whole cache lines
 
 double weightOf(Operation *op) {
-  if (isa<nd::ExpOp, nd::Expm1Op, nd::LogOp, nd::Log1pOp, nd::SinOp, nd::CosOp, nd::TanhOp, nd::SigmoidOp, nd::ErfOp>(op))
+  if (isa<nd::ExpOp, nd::Expm1Op, nd::LogOp, nd::Log1pOp, nd::SinOp, nd::CosOp, nd::TanhOp, nd::SigmoidOp, nd::ErfOp>(
+          op))
     return weightOfFunction;
   if (isa<nd::PowOp>(op))
     return 4 * weightOfFunction;

@@ -32,8 +32,8 @@ namespace {
 /// A number of the type of `like`, in each lane.
 Value number(OpBuilder &b, Location loc, Type like, double real, int64_t whole) {
   Type element = getElementTypeOrSelf(like);
-  TypedAttr attr = isa<FloatType>(element) ? TypedAttr(b.getFloatAttr(element, real))
-                                           : TypedAttr(b.getIntegerAttr(element, whole));
+  TypedAttr attr =
+      isa<FloatType>(element) ? TypedAttr(b.getFloatAttr(element, real)) : TypedAttr(b.getIntegerAttr(element, whole));
   if (auto vector = dyn_cast<VectorType>(like))
     attr = DenseElementsAttr::get(vector, Attribute(attr));
   return arith::ConstantOp::create(b, loc, attr);
@@ -53,9 +53,7 @@ Value compareInt(OpBuilder &b, Location loc, arith::CmpIPredicate predicate, Val
 Value compareFloat(OpBuilder &b, Location loc, arith::CmpFPredicate predicate, Value x, Value y) {
   return arith::CmpFOp::create(b, loc, predicate, x, y);
 }
-Value select(OpBuilder &b, Location loc, Value c, Value x, Value y) {
-  return arith::SelectOp::create(b, loc, c, x, y);
-}
+Value select(OpBuilder &b, Location loc, Value c, Value x, Value y) { return arith::SelectOp::create(b, loc, c, x, y); }
 
 Value emitCompare(OpBuilder &b, Location loc, nd::CompareKind kind, Value x, Value y) {
   if (isFloat(x)) {
@@ -185,9 +183,8 @@ Value emitElement(OpBuilder &b, Operation *op, ValueRange v) {
       .Case([&](nd::FloorOp) -> Value { return math::FloorOp::create(b, loc, v[0]); })
       .Case([&](nd::CeilOp) -> Value { return math::CeilOp::create(b, loc, v[0]); })
       .Case([&](nd::RoundOp) -> Value { return math::RoundEvenOp::create(b, loc, v[0]); })
-      .Case([&](nd::NotOp) -> Value {
-        return arith::XOrIOp::create(b, loc, v[0], number(b, loc, v[0].getType(), 0, 1));
-      })
+      .Case(
+          [&](nd::NotOp) -> Value { return arith::XOrIOp::create(b, loc, v[0], number(b, loc, v[0].getType(), 0, 1)); })
       .Case([&](nd::StopGradientOp) -> Value { return v[0]; })
       .Case([&](nd::AddOp) { return either<arith::AddFOp, arith::AddIOp>(b, loc, v); })
       .Case([&](nd::SubOp) { return either<arith::SubFOp, arith::SubIOp>(b, loc, v); })
@@ -295,8 +292,8 @@ Value loadElement(OpBuilder &b, Location loc, Value pointer, Type type, Value ma
   Type stored = storedType(b, type);
   Value loaded;
   if (mask && isa<VectorType>(type))
-    loaded = LLVM::MaskedLoadOp::create(b, loc, stored, pointer, mask, number(b, loc, stored, 0, 0),
-                                        alignmentOf(stored));
+    loaded =
+        LLVM::MaskedLoadOp::create(b, loc, stored, pointer, mask, number(b, loc, stored, 0, 0), alignmentOf(stored));
   else
     loaded = LLVM::LoadOp::create(b, loc, stored, pointer, alignmentOf(stored));
   return fromStored(b, loc, loaded, type);

@@ -25,7 +25,8 @@ private:
 /// Writes `void name(DynContext *)` for one function. Scalars are SSA values, arrays addresses.
 class FunctionLowering {
 public:
-  FunctionLowering(mlir::ModuleOp module, KernelTable &kernels) : module(module), kernels(kernels), b(module.getContext()) {}
+  FunctionLowering(mlir::ModuleOp module, KernelTable &kernels)
+      : module(module), kernels(kernels), b(module.getContext()) {}
   mlir::LogicalResult lower(mlir::func::FuncOp source);
 
 private:

@@ -33,8 +33,8 @@ struct Emitted {
 /// Position along one dimension.
 struct Dim {
   Emitted base;
-  int64_t stride = 0;  ///< steps a lane
-  mlir::Value lanes;   ///< if set: the positions themselves, vector<i64>; base.level is its level
+  int64_t stride = 0; ///< steps a lane
+  mlir::Value lanes;  ///< if set: the positions themselves, vector<i64>; base.level is its level
   bool varies() const { return lanes || stride; }
 };
 using Index = llvm::SmallVector<Dim, 4>;
@@ -131,7 +131,7 @@ private:
   llvm::DenseMap<mlir::Value, Emitted> computed; ///< reductions of the present row
   mlir::Value mask;                              ///< of the present piece, or null
   mlir::Value laneIota;
-  Index rowDims;                                 ///< all but the last dimension, in a loop over rows
+  Index rowDims; ///< all but the last dimension, in a loop over rows
   Emitted rowNumber;
 };
 

@@ -263,9 +263,7 @@ static SmallVector<nd::ReduceOp> reducesOf(kernel::FusedOp op) {
 }
 
 /// Sums side by side hide the latency of one; more than what fits in registers hides nothing.
-static unsigned setsFor(kernel::FusedOp op) {
-  return llvm::range_size(op.getBody().getOps()) <= 24 ? 4 : 2;
-}
+static unsigned setsFor(kernel::FusedOp op) { return llvm::range_size(op.getBody().getOps()) <= 24 ? 4 : 2; }
 
 SmallVector<Value> KernelEmitter::startAccumulators(ArrayRef<nd::ReduceOp> reduces, unsigned sets) {
   SmallVector<Value> accumulators;
@@ -418,8 +416,7 @@ void KernelEmitter::emitTotalBlock(Emitted block, SmallVectorImpl<Value> &accumu
   if (!rest)
     return;
   // What is less than a group is in the last block.
-  Value isLast =
-      arith::CmpIOp::create(here(), loc, arith::CmpIPredicate::sgt, end.value, constant(shape.items).value);
+  Value isLast = arith::CmpIOp::create(here(), loc, arith::CmpIPredicate::sgt, end.value, constant(shape.items).value);
   SmallVector<Value> before(accumulators.begin(), accumulators.end());
   SmallVector<Value> after = branch(isLast, before, [&]() -> SmallVector<Value> {
     SmallVector<Value> all(before);

@@ -8,6 +8,7 @@
 #include "passes/fuse/Passes.h"
 #include "passes/lower/Passes.h"
 #include "passes/memory/Passes.h"
+#include "passes/verify/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Pass/PassManager.h"
@@ -39,10 +40,14 @@ void addFusion(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(contract::createNormalizeContractionsPass());
   pm.addNestedPass<func::FuncOp>(createCSEPass());
   pm.addNestedPass<func::FuncOp>(fuse::createFuseKernelsPass());
+  pm.addNestedPass<func::FuncOp>(verify::createVerifyFusedPass());
 }
 
 /// fused -> kernels: every array gets its place.
-void addMemory(OpPassManager &pm) { pm.addPass(memory::createPlanMemoryPass()); }
+void addMemory(OpPassManager &pm) {
+  pm.addPass(memory::createPlanMemoryPass());
+  pm.addNestedPass<func::FuncOp>(verify::createVerifyPlacesPass());
+}
 
 /// kernels -> llvm: loops over vectors, then branches, then LLVM's own ops.
 void addLowering(OpPassManager &pm, int64_t vectorBytes) {
@@ -113,8 +118,8 @@ LogicalResult step(ModuleOp module, StringRef name, Timings *timings, llvm::func
   add(pm);
   LogicalResult result = pm.run(module);
   if (timings)
-    timings->push_back({name.str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-                                        .count()});
+    timings->push_back(
+        {name.str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()});
   return result;
 }
 
@@ -143,9 +148,9 @@ LogicalResult lowerToLLVM(ModuleOp module, plan::Plan &plan, const TargetOptions
 }
 
 void registerPipelineDialects(DialectRegistry &registry) {
-  registry.insert<kernel::KernelDialect, nd::NdDialect, run::RunDialect, func::FuncDialect, arith::ArithDialect,
-                  math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect, vector::VectorDialect,
-                  LLVM::LLVMDialect>();
+  registry
+      .insert<kernel::KernelDialect, nd::NdDialect, run::RunDialect, func::FuncDialect, arith::ArithDialect,
+              math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect, vector::VectorDialect, LLVM::LLVMDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }

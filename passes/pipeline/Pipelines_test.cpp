@@ -27,14 +27,15 @@ protected:
     plan.name = "test";
   }
 
-  void addArena(int64_t bytes) { plan.arenas.push_back({"arena" + std::to_string(plan.arenas.size()), "state", bytes}); }
+  void addArena(int64_t bytes) {
+    plan.arenas.push_back({"arena" + std::to_string(plan.arenas.size()), "state", bytes});
+  }
 
   void compile(const char *text) {
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
     ASSERT_TRUE(module);
-    auto object = compileToObject(*module, plan, TargetOptions::host(), [&](StringRef stage, ModuleOp) {
-      stages.push_back(stage.str());
-    });
+    auto object = compileToObject(*module, plan, TargetOptions::host(),
+                                  [&](StringRef stage, ModuleOp) { stages.push_back(stage.str()); });
     ASSERT_TRUE(succeeded(object));
     auto loaded = Jit::load(*object);
     ASSERT_TRUE(bool(loaded)) << llvm::toString(loaded.takeError());

@@ -215,7 +215,8 @@ bool compare(ModuleOp module, DynContext &context, const std::vector<Bytes> &exp
         scale = std::max(scale, x);
     for (int64_t i = 0; i < range.type.getNumElements(); ++i) {
       double x = elementAt(have + i * range.unit(), element), y = elementAt(want + i * range.unit(), element);
-      bool same = x == y || (std::isnan(x) && std::isnan(y)) || std::fabs(x - y) <= check * std::max(std::fabs(y), scale * 0.1);
+      bool same =
+          x == y || (std::isnan(x) && std::isnan(y)) || std::fabs(x - y) <= check * std::max(std::fabs(y), scale * 0.1);
       if (x != y && std::isfinite(x - y))
         worst = std::max(worst, std::fabs(x - y) / std::max(std::fabs(y), scale * 0.1));
       if (!same && wrong++ < 8)
