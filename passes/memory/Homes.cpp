@@ -92,6 +92,11 @@ bool Homes::readsInPlace(Operation *maker, Value value) const {
   auto fused = dyn_cast<kernel::FusedOp>(maker);
   if (!fused)
     return false;
+  // The product that it follows reads all of its operands while the first rows are written.
+  if (fused.getEpilogue())
+    for (Value operand : fused->getPrevNode()->getOperands())
+      if (viewOf(operand).base == value)
+        return false;
   for (auto [i, input] : llvm::enumerate(fused.getInputs()))
     if (viewOf(input).base == value && !readsOwnIndex(fused, i))
       return false;

@@ -120,6 +120,10 @@ bool FunctionPlan::takeOver(kernel::FusedOp op, Value result) {
     if (bytes != bytesOf(result) || room.last > time.end(op) || time.lastUse(view.base) > time.end(op))
       continue;
     bool own = true;
+    // A product that it follows reads all of its operands while the first rows are written.
+    if (op.getEpilogue())
+      for (Value operand : op->getPrevNode()->getOperands())
+        own &= viewOf(operand).base != view.base;
     for (auto [j, other] : llvm::enumerate(op.getInputs()))
       if (viewOf(other).base == view.base)
         own &= readsOwnIndex(op, j) && nd::shapeOf(op.getBody().getArgument(j)) == nd::shapeOf(result);

@@ -58,10 +58,7 @@ Expected<std::unique_ptr<Jit>> Jit::load(StringRef object) {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
   });
-  auto jit = LLJITBuilder()
-                 .setLinkProcessSymbolsByDefault(false)
-                 .setPlatformSetUp(setUpInactivePlatform)
-                 .create();
+  auto jit = LLJITBuilder().setLinkProcessSymbolsByDefault(false).setPlatformSetUp(setUpInactivePlatform).create();
   if (!jit)
     return jit.takeError();
   SymbolMap symbols;

@@ -42,7 +42,10 @@ XXH128_hash_t checksum(const CacheEntry &entry) {
 }
 
 std::string defaultFolder() {
-  auto value = [](const char *name) { const char *v = std::getenv(name); return std::string(v ? v : ""); };
+  auto value = [](const char *name) {
+    const char *v = std::getenv(name);
+    return std::string(v ? v : "");
+  };
   if (std::string own = value("DYN_CACHE_DIR"); !own.empty())
     return own;
   if (std::string xdg = value("XDG_CACHE_HOME"); !xdg.empty())
