@@ -2,8 +2,10 @@
 //
 // One job at a time. The caller publishes a job and raises its generation;
 // every thread, the caller among them, takes the next piece number from a
-// shared counter until none is left. The caller returns when all pieces are
-// done and no worker can still be reading the job.
+// shared counter until none is left. A worker enters a job through its gate.
+// The caller shuts the gate when no piece is left and returns when those that
+// entered are out: a worker that the machine has not let run meanwhile (its
+// core is someone else's) comes too late and delays nobody.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Threads.h"
@@ -33,14 +35,15 @@ inline void pause() {
 } // namespace
 
 struct ThreadPool::State {
-  // The job; written while no worker is in one.
+  static constexpr int32_t shut = int32_t(1) << 30;
+  // The job; written while the gate is shut and nobody is inside.
   DynRange body = nullptr;
   void *closure = nullptr;
   int64_t extent = 0, grain = 1, pieces = 0;
 
   alignas(64) std::atomic<uint32_t> generation{0}; ///< of the present job; workers sleep on it
   alignas(64) std::atomic<int64_t> next{0};        ///< first piece that nobody took
-  alignas(64) std::atomic<int32_t> working{0};     ///< workers that have not finished this job
+  alignas(64) std::atomic<int32_t> gate{shut};     ///< workers inside the job; `shut`: no more may enter
   std::atomic<int32_t> sleeping{0};
   std::atomic<bool> stop{false};
   std::atomic<bool> busy{false}; ///< a job runs: another thread's call is made inline
@@ -68,6 +71,15 @@ struct ThreadPool::State {
     return generation.load(std::memory_order_acquire);
   }
 
+  /// False when the job is over already. Which job it is does not matter: the present one is whole.
+  bool enter() {
+    int32_t inside = gate.load(std::memory_order_relaxed);
+    while (!(inside & shut))
+      if (gate.compare_exchange_weak(inside, inside + 1, std::memory_order_acquire, std::memory_order_relaxed))
+        return true;
+    return false;
+  }
+
   void work(int index) {
     currentIndex = index;
     uint32_t seen = 0;
@@ -75,17 +87,29 @@ struct ThreadPool::State {
       seen = waitForJob(seen);
       if (stop.load(std::memory_order_relaxed))
         return;
+      if (!enter())
+        continue;
       takePieces();
-      working.fetch_sub(1, std::memory_order_release);
+      gate.fetch_sub(1, std::memory_order_release);
     }
   }
 
   void publish() {
     next.store(0, std::memory_order_relaxed);
-    working.store(int32_t(workers.size()), std::memory_order_relaxed);
+    gate.store(0, std::memory_order_release);
     generation.fetch_add(1, std::memory_order_seq_cst);
     if (sleeping.load(std::memory_order_seq_cst) > 0)
       generation.notify_all();
+  }
+
+  void finish() {
+    gate.fetch_or(shut, std::memory_order_relaxed);
+    for (int i = 0; gate.load(std::memory_order_acquire) != shut; ++i) {
+      if (i < spins)
+        pause();
+      else
+        std::this_thread::yield(); // more threads than cores: let the others run
+    }
   }
 };
 
@@ -123,12 +147,7 @@ void ThreadPool::parallelFor(DynRange body, void *closure, int64_t extent, int64
   state->pieces = (extent + grain - 1) / grain;
   state->publish();
   state->takePieces();
-  for (int i = 0; state->working.load(std::memory_order_acquire) != 0; ++i) {
-    if (i < spins)
-      pause();
-    else
-      std::this_thread::yield(); // more threads than cores: let the others run
-  }
+  state->finish();
   state->busy.store(false, std::memory_order_release);
 }
 
