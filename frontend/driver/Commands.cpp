@@ -191,6 +191,7 @@ int runEmit(const EmitOptions &options) {
   SampleLibrary both(library, samples);
   elab::TrainRequest request;
   request.decl = train;
+  request.gradientsGiven = !options.rule.empty();
   elab::Elaborator elaborator(*context, diags, both, globals);
   elab::TrainElaborator trainElaborator(elaborator);
   auto elaborated = trainElaborator.run(request);

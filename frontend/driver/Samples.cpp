@@ -160,10 +160,9 @@ std::optional<std::string> sampleForRule(const std::string &rule) {
   if (on == std::string::npos || rule.back() != ']')
     return std::nullopt;
   std::string name = rule.substr(0, on), shape = rule.substr(on + 4);
-  // The gradient of dot(g, W) is g: the rule is alone with its state.
-  return "data sample_gradient = synthetic(1) { g: " + shape + " ~ normal() }\n" +
-         "model sample_leaf()() -> " + shape + " { param W: " + shape + " ~ normal();  return W }\n" +
-         "train sample_rule {\n  data sample_gradient batch all\n  model f = sample_leaf()\n  loss sum(g*f())\n" +
+  // The loss only names the leaf: the rule is emitted on gradients that are given.
+  return "model sample_leaf()() -> " + shape + " { param W: " + shape + " = 0;  return W }\n" +
+         "train sample_rule {\n  model f = sample_leaf()\n  loss sum(f())\n" +
          "  optimizer " + name + (name.back() == ')' ? "" : "()") + "\n  steps 1\n}\n";
 }
 

@@ -42,6 +42,7 @@ struct TrainRequest {
   ScopePtr changeScope;                         ///< where their values are read
   std::optional<uint64_t> seed;
   bool checkBounds = false;                     ///< check what clips promise after every step
+  bool gradientsGiven = false;                  ///< clips and optimizers alone: gradients are read from an arena
 };
 
 /// A train as IR and what the runtime needs beside it.

@@ -640,17 +640,29 @@ void TrainElaborator::emit(const std::string &name, const Value &value, Span spa
   run::EmitOp::create(e.builder, e.loc(span), stored, index);
 }
 
+/// The gradient on the present batch; the loss is emitted and guarded.
+Value TrainElaborator::lossAndGradient(const Value &params, Span span) {
+  auto number = RankedTensorType::get({}, e.real());
+  const Tensor &tree = *params.as<Tensor>();
+  auto gradient = ir::GradientOp::create(e.builder, e.loc(span), number, tree.type(), "loss", tree.value);
+  emit("loss", Value(Tensor{gradient.getLoss(), false, 0}, span), span);
+  run::GuardOp::create(e.builder, e.loc(span), gradient.getLoss(), static_cast<int64_t>(out->plan.sites.size()), "loss");
+  out->plan.sites.push_back({"guard", "loss", e.diags.sources().describe(span)});
+  return Value(Tensor{gradient.getGradient(), false, 0}, span);
+}
+
 void TrainElaborator::updateSocket(const Clauses &clauses) {
   socket("update", ir::SocketKind::update);
   Span span = clauses.loss->span;
   auto type = treeType(e.treeLeaves, false);
   Value params = readRange(paramsArena, 0, type, "params", span);
-  auto number = RankedTensorType::get({}, e.real());
-  auto gradient = ir::GradientOp::create(e.builder, e.loc(span), number, type, "loss", params.as<Tensor>()->value);
-  Value loss(Tensor{gradient.getLoss(), false, 0}, span);
-  emit("loss", loss, span);
-  run::GuardOp::create(e.builder, e.loc(span), gradient.getLoss(), static_cast<int64_t>(out->plan.sites.size()), "loss");
-  out->plan.sites.push_back({"guard", "loss", e.diags.sources().describe(span)});
+  Value grads;
+  if (request.gradientsGiven) {
+    int64_t arena = static_cast<int64_t>(out->plan.arenas.size());
+    out->plan.arenas.push_back({"grads", "grads", out->plan.arenas[paramsArena].bytes});
+    grads = readRange(arena, 0, type, "grads", span);
+  } else
+    grads = lossAndGradient(params, span);
   for (auto *clause : clauses.clips) {
     auto rule = ruleOf(*clause);
     if (!rule)
@@ -659,7 +671,7 @@ void TrainElaborator::updateSocket(const Clauses &clauses) {
   }
   e.mayDraw = e.drawsByStep = true;
   e.drawStream = nd::Stream::noise;
-  Value grads = applyClips(Value(Tensor{gradient.getGradient(), false, 0}, span));
+  grads = applyClips(grads);
   if (!grads.isInvalid())
     for (Owner &owner : owners)
       applyOptimizer(owner, grads);

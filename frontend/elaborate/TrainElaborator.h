@@ -60,6 +60,7 @@ private:
   void layOut();
   void initSocket();
   void updateSocket(const Clauses &clauses);
+  Value lossAndGradient(const Value &params, Span span);
   void evalSockets(const Clauses &clauses);
   void probeSockets(const Clauses &clauses);
   void program(const Clauses &clauses);
