@@ -3,6 +3,7 @@
 #
 #   ./setup.sh               everything
 #   ./setup.sh --no-install  builds and trains only
+#   ./setup.sh --no-train    installs and builds only
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -32,4 +33,4 @@ fi
 
 scripts/configure.sh build
 cmake --build build
-build/bin/dync run examples/03-fashion-mnist.dyn
+[ "${1:-}" = --no-train ] || build/bin/dync run examples/03-fashion-mnist.dyn

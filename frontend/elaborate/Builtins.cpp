@@ -96,7 +96,8 @@ Value Elaborator::unaryMath(const std::string &name, const Value &x, Span span) 
 Value Elaborator::select(const Value &condition, const Value &a, const Value &b, Span span) {
   if (auto known = knownBool(condition))
     return *known ? a : b;
-  auto c = tensor(condition, span, "a condition"), x = tensor(a, span), y = tensor(b, span);
+  auto c = tensor(condition, span, "a condition");
+  auto x = c ? tensor(a, span) : std::nullopt, y = x ? tensor(b, span) : std::nullopt;
   if (!c || !x || !y)
     return {};
   if (elemOf(c->type().getElementType()) != Elem::Bool) {
@@ -156,11 +157,9 @@ std::optional<SmallVector<int64_t>> Elaborator::shapeArgument(const ast::Expr &e
     for (auto &element : array->elements)
       if (!add(*element))
         return std::nullopt;
-    return shape;
-  }
-  if (!add(expr))
+  } else if (!add(expr))
     return std::nullopt;
-  return shape;
+  return fitsMemory(shape, diags, expr.span) ? std::optional(shape) : std::nullopt;
 }
 
 Value Elaborator::likeArray(const Value &x, double value, Span span) {
@@ -175,11 +174,19 @@ Value Elaborator::likeArray(const Value &x, double value, Span span) {
 }
 
 Value Elaborator::iota(int64_t count, Span span) {
+  if (!fitsMemory(count, diags, span))
+    return {};
   auto type = RankedTensorType::get({count}, builder.getI64Type());
   return Value(Tensor{create<nd::IotaOp>(span, type, uint64_t(0)), false, 0}, span);
 }
 
 Value Elaborator::eye(int64_t n, Span span) {
+  if (n < 0) {
+    diags.report(Diag::negative_size, span, n);
+    return {};
+  }
+  if (!fitsMemory({n, n}, diags, span))
+    return {};
   auto type = RankedTensorType::get({n, n}, builder.getI64Type());
   auto rows = create<nd::IotaOp>(span, type, uint64_t(0)), columns = create<nd::IotaOp>(span, type, uint64_t(1));
   auto equal = create<nd::CompareOp>(span, nd::CompareKind::eq, rows, columns);
@@ -194,8 +201,16 @@ Value Elaborator::onehot(const Value &k, int64_t n, Span span) {
     diags.report(Diag::index_not_int, span, describeType(t->type())).help("`onehot(k, n)` takes a whole number or a list of them");
     return {};
   }
+  // What is known to lie outside is refused; `classes` says so of every value at once.
+  int64_t greatest = k.as<Const>() ? static_cast<int64_t>(k.as<Const>()->number) : t->classes - 1;
+  if (n < 0)
+    diags.report(Diag::negative_size, span, n);
+  else if (greatest >= n || (k.as<Const>() && greatest < 0))
+    diags.report(Diag::index_out_of_range, span, greatest, n).help("`onehot(k, n)` has the places 0 to n - 1");
   SmallVector<int64_t> shape(t->type().getShape());
   shape.push_back(n);
+  if (n < 0 || greatest >= n || (k.as<Const>() && greatest < 0) || !fitsMemory(shape, diags, span))
+    return {};
   auto like = RankedTensorType::get(shape, builder.getI64Type());
   auto places = create<nd::IotaOp>(span, like, uint64_t(shape.size() - 1));
   SmallVector<int64_t> dims;
@@ -441,8 +456,9 @@ Value Elaborator::callOther(const std::string &name, const Args &args, const std
   }
   if (name == "where")
     return select(values[0], values[1], values[2], span);
+  // Chosen, not a maximum: slope 0 at 0 (as torch and JAX have it), and nan stays nan.
   if (name == "relu")
-    return elementwise("max", values[0], constant(0), span);
+    return select(elementwise("le", values[0], constant(0), span), constant(0), values[0], span);
   if (name == "gelu") {
     Value scaled = binary(ast::BinaryOp::Mul, values[0], constant(std::sqrt(0.5)), span);
     Value phi = binary(ast::BinaryOp::Add, constant(1), unaryMath("erf", scaled, span), span);
@@ -479,6 +495,10 @@ Value Elaborator::callOther(const std::string &name, const Args &args, const std
       return full(name == "ones", type, !numbersAreOperands, span);
     Value value = args.positional.size() > 1 ? evaluate(*args.positional[1], frame) : evaluate(*args.get("value"), frame);
     auto t = value.isInvalid() ? std::nullopt : tensor(value, span);
+    if (t && t->type().getRank() != 0) {
+      diags.report(Diag::recast, span, name, "one number", describeType(t->type()));
+      return {};
+    }
     return t ? Value(broadcastScalar(cast(*t, Elem::Real, false, span), type, span), span) : Value();
   }
   if (name == "zeros_like" || name == "ones_like")
@@ -493,6 +513,10 @@ Value Elaborator::callOther(const std::string &name, const Args &args, const std
     auto n = knownInt(values[2], span, "the count of `linspace`");
     if (!n)
       return {};
+    if (*n < 0) {
+      diags.report(Diag::cannot_be, span, "the count of `linspace`", *n);
+      return {};
+    }
     Value step = *n > 1 ? binary(ast::BinaryOp::Div, binary(ast::BinaryOp::Sub, values[1], values[0], span),
                                  integer(*n - 1, span), span)
                         : constant(0);
@@ -522,6 +546,8 @@ Value Elaborator::callOther(const std::string &name, const Args &args, const std
       diags.report(Diag::matmul_ranks, span, describeType(a->type()), describeType(b->type()));
       return {};
     }
+    if (!fitsMemory({a->type().getDimSize(0), b->type().getDimSize(0)}, diags, span))
+      return {};
     *a = cast(*a, Elem::Real, false, span);
     *b = cast(*b, Elem::Real, false, span);
     auto attr = [&](const char *text) { return builder.getStringAttr(text); };
@@ -562,8 +588,12 @@ Value Elaborator::arange(const std::vector<Value> &values, Span span) {
     low = knownInt(values[0], span, "the start of `arange`");
   if (values.size() > 2)
     step = knownInt(values[2], span, "the step of `arange`");
-  if (!low || !high || !step || *step == 0)
+  if (!low || !high || !step)
     return {};
+  if (*step == 0) {
+    diags.report(Diag::cannot_be, span, "the step of `arange`", *step);
+    return {};
+  }
   int64_t count = std::max<int64_t>(0, (*high - *low + *step + (*step > 0 ? -1 : 1)) / *step);
   Value places = iota(count, span);
   if (*step != 1)
