@@ -54,7 +54,7 @@ class Dyn_RangeEncoding<string name, string mnemonic> : Dyn_Encoding<name, mnemo
 def Dyn_LeavesAttr : Dyn_RangeEncoding<"Leaves", "leaves"> {
   let summary = "a leaf-wise value: a flat range cut into leaves of these shapes";
   let description = [{
-    `tensor<650xf32, #dyn.leaves<[array<i64: 64, 10>, array<i64: 10>]>>`. The axis `leaf` is hidden: a visible
+    `tensor<650xf32, #dyn.leaves<[[64, 10], [10]]>>`. The axis `leaf` is hidden: a visible
     reduction stays within each leaf (`dyn.leaf_reduce`).
   }];
 }

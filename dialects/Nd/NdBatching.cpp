@@ -27,6 +27,15 @@ Value nd::batchedOf(OpBuilder &builder, BatchedValue value, int64_t size) {
                              range(1, type.getRank() + 1));
 }
 
+/// What all rows have in common.
+static Value firstRow(OpBuilder &builder, Value rows) {
+  SmallVector<int64_t> shape(shapeOf(rows)), sizes(shape);
+  sizes[0] = 1;
+  Value first = SliceOp::create(builder, rows.getLoc(), rows, SmallVector<int64_t>(shape.size(), 0), sizes,
+                                SmallVector<int64_t>(shape.size(), 1));
+  return ReshapeOp::create(builder, rows.getLoc(), first, ArrayRef<int64_t>(shape).drop_front());
+}
+
 LogicalResult nd::batchOp(OpBuilder &builder, Operation *op, BatchMap &map, const BatchRequest &request) {
   SmallVector<Value> inputs;
   SmallVector<bool> batched;
@@ -36,6 +45,14 @@ LogicalResult nd::batchOp(OpBuilder &builder, Operation *op, BatchMap &map, cons
     inputs.push_back(found == map.end() ? input : found->second.value);
     batched.push_back(found != map.end() && found->second.batched);
     plain.map(input, inputs.back());
+  }
+  if (request.foreign && !isa<NdDialect>(op->getDialect())) {
+    SmallVector<std::pair<Value, bool>> results;
+    if (failed(request.foreign(builder, op, inputs, batched, results)))
+      return failure();
+    for (auto [old, result] : llvm::zip(op->getResults(), results))
+      map[old] = {result.first, result.second};
+    return success();
   }
   if (!llvm::is_contained(batched, true) && !(request.varies && request.varies(op))) {
     Operation *clone = builder.clone(*op, plain);
@@ -57,7 +74,9 @@ LogicalResult nd::batchOp(OpBuilder &builder, Operation *op, BatchMap &map, cons
   if (failed(results))
     return failure();
   for (auto [result, value] : llvm::zip(op->getResults(), *results))
-    map[result] = {value, true};
+    map[result] = request.variesValue && !request.variesValue(result)
+                      ? BatchedValue{firstRow(builder, value), false}
+                      : BatchedValue{value, true};
   return success();
 }
 

@@ -35,8 +35,9 @@ static SmallVector<bool> yieldsBatched(Block &block, llvm::DenseSet<Value> batch
   for (Operation &op : block.without_terminator()) {
     bool any = request.varies && request.varies(&op);
     any |= llvm::any_of(getInputs(&op), [&](Value input) { return batched.contains(input); });
-    if (any)
-      batched.insert_range(op.getResults());
+    for (Value result : op.getResults())
+      if (request.variesValue ? request.variesValue(result) : any)
+        batched.insert(result);
   }
   return llvm::map_to_vector(block.getTerminator()->getOperands(),
                              [&](Value value) { return batched.contains(value); });

@@ -32,6 +32,14 @@ struct BatchRequest {
   llvm::function_ref<bool(mlir::Operation *)> varies = {};
   /// The type of such a result before the leading dimension is added; null: unchanged.
   llvm::function_ref<mlir::RankedTensorType(mlir::RankedTensorType)> strip = {};
+  /// Builds an op of another dialect: gives each result and whether it has the leading dimension. With it, `varies`
+  /// says exactly which ops have results that do. Null: such ops are refused.
+  llvm::function_ref<llvm::LogicalResult(mlir::OpBuilder &, mlir::Operation *, llvm::ArrayRef<mlir::Value> inputs,
+                                         llvm::ArrayRef<bool> batched,
+                                         llvm::SmallVectorImpl<std::pair<mlir::Value, bool>> &results)>
+      foreign = {};
+  /// Whether this value has the leading dimension; null: what a batched input reaches does.
+  llvm::function_ref<bool(mlir::Value)> variesValue = {};
 };
 
 /// The operands of `op`, then the values from outside that its regions use, in order of first use.

@@ -30,6 +30,17 @@ struct Rows {
   bool masked;
 };
 
+/// Whether a value is one for each example.
+static bool variesValue(Value value) { return carries(value.getType(), "example"); }
+
+/// Whether an op, or one inside it, gives a value for each example.
+static bool varies(Operation *op) {
+  return op->walk([](Operation *inner) {
+             return llvm::any_of(inner->getResults(), variesValue) ? WalkResult::interrupt() : WalkResult::advance();
+           })
+      .wasInterrupted();
+}
+
 class BodyBatcher {
 public:
   BodyBatcher(Block &block, Rows rows) : block(block), rows(rows), builder(block.getParentOp()->getContext()) {}
@@ -37,17 +48,14 @@ public:
   LogicalResult run() {
     Block fresh;
     builder.setInsertionPointToEnd(&fresh);
-    BatchRequest request;
-    request.size = rows.size;
-    auto varies = [](Operation *op) {
-      return llvm::any_of(op->getResultTypes(), [](Type type) { return carries(type, "example"); });
-    };
     auto strip = [](RankedTensorType type) { return RankedTensorType::get(type.getShape(), type.getElementType()); };
-    request.varies = varies;
-    request.strip = strip;
+    auto foreign = [this](OpBuilder &at, Operation *op, ArrayRef<Value> inputs, ArrayRef<bool> batched,
+                          SmallVectorImpl<Result> &results) { return rewrite(at, op, inputs, batched, results); };
+    BatchRequest request{rows.size, varies, strip, foreign, variesValue};
+    nd::BatchMap map;
     LogicalResult result = success();
     for (Operation &op : block)
-      if (failed(result = rewrite(op, request)))
+      if (failed(result = nd::batchOp(builder, &op, map, request)))
         break;
     if (failed(result)) {
       fresh.dropAllReferences();
@@ -62,46 +70,41 @@ public:
   }
 
 private:
-  LogicalResult rewrite(Operation &op, const BatchRequest &request) {
-    if (auto field = dyn_cast<FieldOp>(op))
-      return readField(field);
-    if (auto over = dyn_cast<OverOp>(op))
-      return combine(over);
-    if (auto vary = dyn_cast<VaryOp>(op))
-      return setBatched(vary.getResult(), nd::batchedOf(builder, lookup(vary.getInput()), rows.size));
-    if (auto index = dyn_cast<IndexOp>(op))
-      return setBatched(index.getResult(), positions(op.getLoc()));
-    if (auto store = dyn_cast<StoreOp>(op)) {
-      Value value = nd::batchedOf(builder, lookup(store.getValue()), rows.size);
-      run::WriteOp::create(builder, op.getLoc(), value, store.getArena(), store.getOffset(), store.getName());
-      return success();
-    }
-    if (op.getDialect()->getNamespace() == nd::NdDialect::getDialectNamespace())
-      return nd::batchOp(builder, &op, map, request);
-    return copy(op);
-  }
+  using Result = std::pair<Value, bool>;
 
-  nd::BatchedValue lookup(Value value) {
-    auto it = map.find(value);
-    return it == map.end() ? nd::BatchedValue{value, false} : it->second;
-  }
-  LogicalResult setBatched(Value old, Value value) {
-    map[old] = {value, true};
+  /// An op that is not of nd, at the top or inside a loop or a branch.
+  LogicalResult rewrite(OpBuilder &at, Operation *op, ArrayRef<Value> inputs, ArrayRef<bool> batched,
+                        SmallVectorImpl<Result> &results) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(at.getInsertionBlock(), at.getInsertionPoint());
+    auto input = [&] { return nd::batchedOf(builder, {inputs[0], batched[0]}, rows.size); };
+    if (auto field = dyn_cast<FieldOp>(op))
+      results.push_back({readField(field), true});
+    else if (isa<VaryOp>(op))
+      results.push_back({variesValue(op->getResult(0)) ? input() : inputs[0], variesValue(op->getResult(0))});
+    else if (isa<IndexOp>(op))
+      results.push_back({positions(op->getLoc()), true});
+    else if (auto store = dyn_cast<StoreOp>(op))
+      run::WriteOp::create(builder, op->getLoc(), input(), store.getArena(), store.getOffset(), store.getName());
+    else if (auto over = dyn_cast<OverOp>(op)) {
+      Value result = combine(over, over.getAxis() == "example" ? input() : Value());
+      if (!result)
+        return failure();
+      results.push_back({result, false});
+    } else
+      return copy(op, inputs, batched, results);
     return success();
   }
 
   /// Ops of dyn and run that know no examples stay, on values without the axis.
-  LogicalResult copy(Operation &op) {
+  LogicalResult copy(Operation *op, ArrayRef<Value> inputs, ArrayRef<bool> batched, SmallVectorImpl<Result> &results) {
+    if (llvm::is_contained(batched, true))
+      return op->emitError("a value for each example reaches `") << op->getName().stripDialect() << "`";
     IRMapping operands;
-    for (Value operand : op.getOperands()) {
-      nd::BatchedValue now = lookup(operand);
-      if (now.batched)
-        return op.emitError("a value for each example reaches `") << op.getName().stripDialect() << "`";
-      operands.map(operand, now.value);
-    }
-    Operation *made = builder.clone(op, operands);
-    for (auto [old, now] : llvm::zip(op.getResults(), made->getResults()))
-      map[old] = {now, false};
+    for (auto [old, now] : llvm::zip(op->getOperands(), inputs))
+      operands.map(old, now);
+    for (Value result : builder.clone(*op, operands)->getResults())
+      results.push_back({result, false});
     return success();
   }
 
@@ -119,7 +122,7 @@ private:
   }
 
   /// Rows of the arena that the batch names, or all of it in order.
-  LogicalResult readField(FieldOp field) {
+  Value readField(FieldOp field) {
     auto one = cast<RankedTensorType>(field.getType());
     auto type = RankedTensorType::get(one.getShape(), one.getElementType());
     auto all = nd::withLeading(type, field.getRows());
@@ -130,7 +133,7 @@ private:
       Value which = run::RowsOp::create(builder, loc, index, field.getFeed()).getResult();
       value = nd::GatherOp::create(builder, loc, value, which, uint64_t(0)).getResult();
     }
-    return setBatched(field.getResult(), value);
+    return value;
   }
 
   Value splat(Location loc, RankedTensorType type, double number) {
@@ -161,19 +164,20 @@ private:
     }
   }
 
-  LogicalResult combine(OverOp over) {
+  /// `input` is the batched operand; null: reported.
+  Value combine(OverOp over, Value input) {
     Location loc = over.getLoc();
-    if (over.getAxis() != "example")
-      return over.emitError("the axis `") << over.getAxis() << "` is not lowered yet";
+    if (!input) {
+      over.emitError("the axis `") << over.getAxis() << "` is not lowered yet";
+      return {};
+    }
     if (over.getKind() == OverKind::count) {
       Value size = count(loc);
       auto type = cast<RankedTensorType>(over.getType());
       if (type.getRank())
         size = nd::BroadcastOp::create(builder, loc, size, type.getShape(), ArrayRef<int64_t>{}).getResult();
-      map[over.getResult()] = {size, false};
-      return success();
+      return size;
     }
-    Value input = nd::batchedOf(builder, lookup(over.getInput()), rows.size);
     auto type = cast<RankedTensorType>(input.getType());
     if (rows.masked) {
       Value wide = nd::BroadcastOp::create(builder, loc, count(loc), ArrayRef<int64_t>{rows.size}, ArrayRef<int64_t>{}).getResult();
@@ -190,14 +194,12 @@ private:
         size = nd::BroadcastOp::create(builder, loc, size, out.getShape(), ArrayRef<int64_t>{}).getResult();
       result = nd::DivOp::create(builder, loc, result, size).getResult();
     }
-    map[over.getResult()] = {result, false};
-    return success();
+    return result;
   }
 
   Block &block;
   Rows rows;
   OpBuilder builder;
-  nd::BatchMap map;
 };
 
 struct BatchExample : public expand::impl::BatchExamplePassBase<BatchExample> {
