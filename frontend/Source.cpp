@@ -53,6 +53,8 @@ std::string_view SourceFile::line(uint32_t number) const {
 }
 
 const SourceFile *SourceManager::load(const std::string &path, std::string &error) {
+  if (auto it = provided.find(path); it != provided.end())
+    return &add(path, it->second);
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
     error = std::strerror(errno);

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -70,6 +71,8 @@ class SourceManager {
 public:
   /// Reads a file; null, with the system's reason in `error`, if that cannot be done.
   const SourceFile *load(const std::string &path, std::string &error);
+  /// Lets `load` take this text for that path, whatever the file holds by then.
+  void provide(const std::string &path, std::string text) { provided[path] = std::move(text); }
   /// Takes a text that has no file (a test, standard input, an embedded library).
   const SourceFile &add(std::string path, std::string text);
 
@@ -81,6 +84,7 @@ public:
 
 private:
   std::vector<std::unique_ptr<SourceFile>> files;
+  std::map<std::string, std::string> provided;
 };
 
 /// Number of code points in UTF-8 text; a byte that is no valid UTF-8 counts as one.
