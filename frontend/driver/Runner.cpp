@@ -9,7 +9,11 @@
 
 #include <cmath>
 #include <cstdio>
+#include <ctime>
+#include <fstream>
 #include <iostream>
+#include <sstream>
+#include <unistd.h>
 
 namespace dyn {
 
@@ -40,6 +44,11 @@ bool Runner::open() {
 }
 
 int Runner::run() {
+  if (cache) {
+    warm = std::make_unique<WarmStart>(*cache, options);
+    if (auto made = warm->load())
+      return runWarm(std::move(*made));
+  }
   if (!open()) {
     report();
     return 1;
@@ -62,18 +71,32 @@ int Runner::run() {
     std::erase_if(experiments, [&](auto *x) { return x->name.text != options.name; });
     if (trains.empty() && experiments.empty()) {
       auto near = nearest(options.name, names);
-      std::cerr << options.file << ": error: no train or experiment is called `" << options.name << "`"
-                << (near.empty() ? "" : "; did you mean `" + near + "`?") << " [E0609]\n";
+      auto message = diags.report(Diag::nothing_to_run, Span(), "`" + options.file + "` has no train or experiment `" + options.name + "`");
+      if (!near.empty())
+        message.help("did you mean `" + near + "`?");
+      report();
       return 1;
     }
   } else if (!experiments.empty())
     trains.clear();
   if (trains.empty() && experiments.empty()) {
-    std::cerr << options.file << ": error: there is no train and no experiment to run [E0609]\n";
+    diags.report(Diag::nothing_to_run, Span(), "`" + options.file + "` has no train and no experiment");
+    report();
     return 1;
   }
-  for (auto *train : trains)
-    status = std::max(status, runTrain(*train));
+  if (!options.sets.empty() && !experiments.empty()) {
+    diags.report(Diag::set_experiment, Span(), experiments.front()->name.text)
+        .help("name the train to run, or write `with " + options.sets.front() + "` in the experiment");
+    report();
+    return 1;
+  }
+  if (trains.size() != 1 || !experiments.empty())
+    warm = nullptr;
+  for (auto *train : trains) {
+    // Each of several trains has a folder of its own.
+    std::string folder = options.out.empty() || trains.size() == 1 ? options.out : options.out + "/" + train->name.text;
+    status = std::max(status, runTrain(*train, folder));
+  }
   for (auto *experiment : experiments)
     status = std::max(status, runExperiment(*experiment));
   return status;
@@ -86,7 +109,7 @@ std::optional<std::vector<std::pair<std::string, elab::Value>>> Runner::override
     size_t equals = set.find('=');
     std::string name = set.substr(0, equals);
     if (equals == std::string::npos || name.empty()) {
-      std::cerr << "error: `--set` takes NAME=VALUE, not `" << set << "` [E0610]\n";
+      diags.report(Diag::set_form, Span(), set);
       return std::nullopt;
     }
     const SourceFile &file = sources.add("--set " + name, "value = " + set.substr(equals + 1) + "\n");
@@ -95,8 +118,10 @@ std::optional<std::vector<std::pair<std::string, elab::Value>>> Runner::override
       return std::nullopt;
     auto *constant = ast::dynCast<ast::ConstantDecl>(parsed->declarations.front().get());
     auto *let = constant ? ast::dynCast<ast::LetStmt>(constant->binding.get()) : nullptr;
-    if (!let)
+    if (!let || parsed->declarations.size() != 1) {
+      diags.report(Diag::set_form, Span(), set);
       return std::nullopt;
+    }
     elab::Elaborator e(mlirContext(), diags, library, globals);
     mlir::OwningOpRef<mlir::ModuleOp> scratch = mlir::ModuleOp::create(mlir::UnknownLoc::get(&mlirContext()));
     e.builder.setInsertionPointToEnd(scratch->getBody());
@@ -105,37 +130,93 @@ std::optional<std::vector<std::pair<std::string, elab::Value>>> Runner::override
     elab::Value value = e.evaluate(*let->value, frame);
     if (value.isInvalid())
       return std::nullopt;
+    auto host = value.as<elab::Tensor>() ? e.host(value, let->value->span) : std::nullopt;
+    if (host && host->shape.empty())
+      value = elab::Value(elab::Const{host->values.front(), host->elem, true, ""}, let->value->span);
+    if (!value.as<elab::Const>() && !value.as<elab::Text>()) {
+      diags.report(Diag::set_value, let->value->span, name, elab::describe(value));
+      return std::nullopt;
+    }
     values.emplace_back(name, value);
     parsedSets.push_back(std::move(parsed));
   }
   return values;
 }
 
-int Runner::runTrain(const ast::TrainDecl &decl) {
+std::optional<elab::TrainRequest> Runner::requestFor(const ast::TrainDecl &decl) {
   elab::TrainRequest request;
   request.decl = &decl;
   request.seed = options.seed;
   request.checkBounds = options.checkBounds;
   auto values = overrides(decl);
-  if (!values) {
-    report();
-    return 1;
+  if (!values)
+    return std::nullopt;
+  request.arguments = std::move(*values);
+  return request;
+}
+
+/// The exit status of a run that is over; its claims count when nothing else failed.
+int Runner::conclude(Finished &finished, const std::function<bool()> &claims) {
+  int status = 1;
+  if (finished.ran) {
+    status = finished.outcome.exitCode();
+    if (!finished.outcome.output.isOk()) {
+      diags.report(Diag::output_failed, Span(), finished.outcome.output.message());
+      status = std::max(status, 1);
+    }
+    if (status == 0 && !claims())
+      status = 1;
   }
-  request.arguments = *values;
-  Finished finished = train(request, options.out, false);
-  if (!finished.ran) {
-    report();
-    return 1;
-  }
-  int status = finished.outcome.exitCode();
-  if (!finished.outcome.output.isOk()) {
-    std::cerr << "error: " << finished.outcome.output.message() << " [E0611]\n";
-    status = std::max(status, 1);
-  }
-  if (status == 0 && !expects(decl, request, *finished.result))
-    status = 1;
   report();
   return status;
+}
+
+int Runner::runTrain(const ast::TrainDecl &decl, const std::string &folder) {
+  auto request = requestFor(decl);
+  if (!request) {
+    report();
+    return 1;
+  }
+  Finished finished = train(*request, folder, false);
+  return conclude(finished, [&] { return expects(decl, *request, *finished.result); });
+}
+
+int Runner::runWarm(Program made) {
+  if (options.timings)
+    printTimings({}, "kept, by the spec's text");
+  // The texts that the program was made from, whatever the files say by the end of a long run.
+  for (auto &[path, text] : warm->files())
+    sources.provide(path, text);
+  auto request = [&]() -> std::optional<elab::TrainRequest> {
+    auto *decl = open() ? ast::dynCast<ast::TrainDecl>(library.find(made.plan.name)) : nullptr;
+    return decl ? requestFor(*decl) : std::nullopt;
+  };
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  auto nd = [&]() -> mlir::ModuleOp {
+    auto asked = request();
+    if (!asked)
+      return nullptr;
+    elab::Elaborator elaborator(mlirContext(), diags, library, globals);
+    auto elaborated = elab::TrainElaborator(elaborator).run(*asked);
+    if (!elaborated || !lowerToNd(*elaborated->module, diags))
+      return nullptr;
+    module = std::move(elaborated->module);
+    return *module;
+  };
+  Finished finished = execute(made, nd, options.out, false);
+  return conclude(finished, [&] {
+    if (!warm->mayExpect())
+      return true;
+    auto asked = request();
+    return asked && expects(*asked->decl, *asked, *finished.result);
+  });
+}
+
+/// For `--time`: what compilation took, and whether there was any.
+void Runner::printTimings(const Timings &timings, const char *code) const {
+  for (auto &[name, milliseconds] : timings)
+    std::fprintf(stderr, "%8.1f ms  %s\n", milliseconds, name.c_str());
+  std::fprintf(stderr, "code: %s\n", code);
 }
 
 Runner::Finished Runner::train(const elab::TrainRequest &request, const std::string &folder, bool inExperiment) {
@@ -155,11 +236,12 @@ Runner::Finished Runner::train(const elab::TrainRequest &request, const std::str
     if (!compiled)
       return {};
     made = std::move(*compiled);
+    if (warm && !inExperiment)
+      warm->store(made, library.closure());
   }
   if (options.timings)
-    for (auto &[name, milliseconds] : timings)
-      std::fprintf(stderr, "%8.1f ms  %s\n", milliseconds, name.c_str());
-  Finished finished = execute(made, *nd, folder, inExperiment);
+    printTimings(timings, options.interpret ? "interpreted" : made.fromCache ? "kept, by the program" : "generated");
+  Finished finished = execute(made, [&] { return *nd; }, folder, inExperiment);
   if (finished.result)
     for (auto &[name, binding] : elaborated->scope->names)
       if (auto *c = binding.value.as<elab::Const>())
@@ -198,18 +280,35 @@ static std::shared_ptr<elab::RunResult> resultOf(Session &session) {
   return result;
 }
 
-Runner::Finished Runner::execute(Program &made, mlir::ModuleOp nd, const std::string &folder, bool inExperiment) {
+/// Since the process began, loader included; the system counts in hundredths of a second.
+static double millisecondsSinceStart() {
+  std::ifstream status("/proc/self/stat");
+  std::string text((std::istreambuf_iterator<char>(status)), {});
+  size_t name = text.rfind(')');
+  if (name == std::string::npos)
+    return 0;
+  std::istringstream fields(text.substr(name + 2));
+  std::string field;
+  for (int i = 3; i <= 22 && fields >> field; ++i) // 22: when it started, in ticks since boot
+    ;
+  timespec now;
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  double started = std::strtod(field.c_str(), nullptr) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return (static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) - started) * 1e3;
+}
+
+Runner::Finished Runner::execute(Program &made, const NdModule &nd, const std::string &folder, bool inExperiment) {
   Finished finished;
   std::unique_ptr<Jit> jit;
   std::unique_ptr<Interpreter> interpreter;
   EntryLookup lookup;
   if (options.interpret) {
-    interpreter = std::make_unique<Interpreter>(nd);
+    interpreter = std::make_unique<Interpreter>(nd());
     lookup = interpreter->lookup();
   } else {
     auto loaded = Jit::load(made.object);
     if (!loaded) {
-      std::cerr << "error: cannot link the compiled program: " << llvm::toString(loaded.takeError()) << " [E0612]\n";
+      diags.report(Diag::link_failed, Span(), llvm::toString(loaded.takeError()));
       return finished;
     }
     jit = std::move(*loaded);
@@ -230,22 +329,27 @@ Runner::Finished Runner::execute(Program &made, mlir::ModuleOp nd, const std::st
   session.catchInterrupt = true;
   auto created = Session::create(made.plan, lookup, std::move(session));
   if (!created) {
-    std::cerr << "error: " << created.status().message() << " [E0613]\n";
+    diags.report(Diag::session_failed, Span(), created.status().message());
     return finished;
   }
   Session &running = **created;
   if (Status loaded = running.load(); !loaded.isOk()) {
-    std::cerr << "error: " << loaded.message() << " [E0614]\n";
+    diags.report(Diag::load_failed, Span(), loaded.message());
     return finished;
   }
+  if (options.timings)
+    std::fprintf(stderr, "%8.1f ms  from start to the first step\n", millisecondsSinceStart());
+  double before = millisecondsSinceStart();
   finished.outcome = running.run();
   finished.ran = true;
+  if (options.timings)
+    std::fprintf(stderr, "%8.1f ms  the loop\n", millisecondsSinceStart() - before);
   finished.result = resultOf(running);
   finished.result->diverged = finished.outcome.status == DYN_NOT_FINITE;
-  if (finished.outcome.status == DYN_NOT_FINITE && !inExperiment && nd)
-    std::cerr << "error: " << explainNotFinite(running, finished.outcome, nd) << " [E0615]\n";
+  if (finished.outcome.status == DYN_NOT_FINITE && !inExperiment)
+    explainNotFinite(running, finished.outcome, nd);
   else if (!finished.outcome.message.empty() && (!inExperiment || finished.outcome.status != DYN_NOT_FINITE))
-    std::cerr << "error: " << finished.outcome.message << " [E0616]\n";
+    diags.report(Diag::stopped, Span(), finished.outcome.message);
   if (!options.quiet && finished.outcome.status == DYN_OK) {
     std::printf("%s: %lld steps", made.plan.name.c_str(), static_cast<long long>(finished.outcome.step));
     for (const plan::Metric &metric : made.plan.metrics) {
@@ -260,8 +364,8 @@ Runner::Finished Runner::execute(Program &made, mlir::ModuleOp nd, const std::st
 }
 
 /// Names step, leaf and first operation of a value that is not finite, by running the step once more, plainly.
-std::string Runner::explainNotFinite(Session &session, const Outcome &outcome, mlir::ModuleOp nd) {
-  std::string text = outcome.message;
+void Runner::explainNotFinite(Session &session, const Outcome &outcome, const NdModule &nd) {
+  auto message = diags.report(Diag::not_finite, Span(), outcome.message);
   for (const plan::Leaf &leaf : session.plan().params) {
     int64_t count = 1;
     for (int64_t size : leaf.shape)
@@ -269,31 +373,28 @@ std::string Runner::explainNotFinite(Session &session, const Outcome &outcome, m
     for (int64_t i = 0; i < count; ++i) {
       double value = leaf.element == plan::Element::f64 ? static_cast<const double *>(session.data(leaf))[i]
                                                         : static_cast<const float *>(session.data(leaf))[i];
-      if (!std::isfinite(value))
-        return text + "\n  note: the parameter `" + leaf.path + "` is not finite since update " +
-               std::to_string(outcome.step) + ", which `" + leaf.owner + "` made";
+      if (!std::isfinite(value)) {
+        message.note("the parameter `" + leaf.path + "` is not finite since update " + std::to_string(outcome.step) +
+                     ", which `" + leaf.owner + "` made");
+        return;
+      }
     }
   }
-  Interpreter interpreter(nd);
-  std::string first;
+  mlir::ModuleOp module = nd();
+  if (!module)
+    return;
+  Interpreter interpreter(module);
   interpreter.observe = [&](mlir::Operation *op, llvm::ArrayRef<nd::NdArray> results) {
-    for (const nd::NdArray &array : results) {
-      if (!array.isFloat())
-        continue;
-      for (double value : array.floats())
-        if (!std::isfinite(value)) {
-          auto file = mlir::dyn_cast<mlir::FileLineColLoc>(op->getLoc());
-          first = "\n  note: the first operation that is not finite is `" + op->getName().stripDialect().str() + "`";
-          if (file)
-            first += ", at " + file.getFilename().str() + ":" + std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn());
-          return mlir::failure();
-        }
-    }
+    for (const nd::NdArray &array : results)
+      if (array.isFloat() && !llvm::all_of(array.floats(), [](double x) { return std::isfinite(x); })) {
+        message.note(spanOf(op->getLoc(), sources),
+                     "the first operation that is not finite is `" + op->getName().stripDialect().str() + "`");
+        return mlir::failure();
+      }
     return mlir::success();
   };
   session.context().status = DYN_OK;
   interpreter.call("update", &session.context());
-  return text + first;
 }
 
 bool Runner::expects(const ast::TrainDecl &decl, const elab::TrainRequest &request, const elab::RunResult &result) {
@@ -317,7 +418,7 @@ int Runner::runExperiment(const ast::ExperimentDecl &decl) {
       return nullptr;
     }
     if (!finished.outcome.output.isOk()) {
-      std::cerr << "error: " << finished.outcome.output.message() << " [E0611]\n";
+      diags.report(Diag::output_failed, Span(), finished.outcome.output.message());
       status = 1;
     }
     return finished.result;
