@@ -21,6 +21,7 @@ NameResolver::NameResolver(const Program &program, const Library &library, Diagn
 void NameResolver::run() {
   checkDeclaredTwice();
   collectTrainNames();
+  collectPassed();
   for (const DeclPtr &decl : world.program().declarations) {
     calls.clear();
     axes.clear();
@@ -113,6 +114,43 @@ void NameResolver::parameters(const Parameters &list, SymbolKind kind) {
   parameterTypes(list);
 }
 
+/// Names that are used other than to be called, as functions are that somebody else calls.
+void NameResolver::collectPassed() {
+  std::set<const Node *> callees;
+  for (const DeclPtr &decl : world.program().declarations)
+    walk(*decl, [&](const Node &node) {
+      if (auto *call = dynCast<CallExpr>(&node))
+        callees.insert(call->callee.get());
+      if (auto *name = dynCast<NameExpr>(&node); name && !callees.count(name))
+        passed.insert(name->name);
+      return true;
+    });
+}
+
+/// A function that is passed on has the parameters that its caller gives; options are still its own.
+void NameResolver::readByCallers(const FnDecl &fn) {
+  if (!passed.count(fn.name.text))
+    return;
+  for (const Parameter &p : fn.parameters.items)
+    if (Symbol *parameter = p.init ? nullptr : frame->find(p.name.text))
+      parameter->read = true;
+}
+
+/// A parameter of which only a size counts, as in `fn ones_for(x: [n]) -> [n] = ones(n)`, is read by that.
+void NameResolver::readThroughSizes(const Parameters &list) {
+  for (const Parameter &p : list.items) {
+    Symbol *parameter = frame->find(p.name.text);
+    if (!parameter || parameter->read || !p.type)
+      continue;
+    walk(*p.type, [&](const Node &node) {
+      auto *name = dynCast<NameExpr>(&node);
+      Symbol *size = name ? frame->find(name->name) : nullptr;
+      parameter->read |= size && size->kind == SymbolKind::Shape && size->read;
+      return true;
+    });
+  }
+}
+
 void NameResolver::body(const Body &body) {
   value(body.value.get());
   block(body.block.get());
@@ -169,8 +207,10 @@ void NameResolver::declaration(const Decl &decl) {
 void NameResolver::function(const FnDecl &fn) {
   FrameScope scope(*this, Place::Function, &fn);
   parameters(fn.parameters, SymbolKind::Parameter);
-  type(fn.result.get(), false);
   body(fn.body);
+  readThroughSizes(fn.parameters);
+  readByCallers(fn);
+  type(fn.result.get(), false);
   if (!fn.backward)
     return;
   terminated = false;
@@ -183,8 +223,9 @@ void NameResolver::model(const ModelDecl &model) {
   FrameScope scope(*this, Place::Model, &model);
   parameters(model.hyperparameters, SymbolKind::Hyperparameter);
   parameters(model.inputs, SymbolKind::Parameter);
-  type(model.result.get(), false);
   body(model.body);
+  readThroughSizes(model.inputs);
+  type(model.result.get(), false);
 }
 
 void NameResolver::rule(const RuleDecl &rule) {

@@ -19,6 +19,7 @@ struct Around {
   const Decl *decl = nullptr;
   bool inFunction = false;   ///< a function inside the declaration, or a top one
   bool inCollection = false; ///< the innermost loop is a collecting `for`
+  bool inLoop = false;       ///< passes of one loop, in one function or model
   bool inStep = false;       ///< `step { }`
   bool inEvent = false;      ///< `when`, `at`
   bool isClause = false;     ///< stands among the clauses of a train
@@ -36,7 +37,7 @@ public:
     switch (node.kind) {
     case Kind::FnDecl:
       around.inFunction = true;
-      around.inCollection = false;
+      around.inCollection = around.inLoop = false;
       break;
     case Kind::StepClause:
       around.inStep = true;
@@ -46,12 +47,13 @@ public:
       around.inEvent = true;
       break;
     case Kind::CollectExpr:
-      around.inCollection = true;
+      around.inCollection = around.inLoop = true;
       break;
     case Kind::ForStmt:
     case Kind::WhileStmt:
     case Kind::RepeatStmt:
       around.inCollection = false;
+      around.inLoop = true;
       break;
     default:
       break;
@@ -127,6 +129,9 @@ private:
     case Kind::LeafStmt:
       if (around.inFunction || !(isa<ModelDecl>(around.decl) || isTrain))
         refuse(stmt, cast<LeafStmt>(&stmt)->frozen ? "frozen" : "param", "a model or a train");
+      else if (around.inLoop)
+        diags.report(Diag::param_in_loop, stmt.span, cast<LeafStmt>(&stmt)->name.text)
+            .help("declare it before the loop, or in a model that the loop makes");
       return;
     case Kind::StateStmt:
       if (around.inFunction || isExperiment)
@@ -164,6 +169,8 @@ public:
   void check(const RuleDecl &rule) {
     auto &info = ruleKindInfo(rule.rule);
     checkHeads(rule, info);
+    if (info.allowsHead("bounds"))
+      checkBound(rule);
     checkDeeds(rule, info, Deeds(rule));
     if (rule.body.block)
       emits(*rule.body.block, {});
@@ -189,6 +196,13 @@ private:
     if (rule.rule == RuleKind::Sampler && !rule.over)
       diags.report(Diag::head_missing, rule.name.span, spelling(rule.rule), rule.name.text, "over")
           .help("say what is sampled: `over example` or `over domain`");
+  }
+
+  /// A bound says that something is at most something.
+  void checkBound(const RuleDecl &rule) {
+    auto *compare = dynCast<BinaryExpr>(rule.bounds.get());
+    if (rule.bounds && (!compare || (compare->op != BinaryOp::Le && compare->op != BinaryOp::Lt)))
+      diags.report(Diag::bound_form, rule.bounds->span).help("write `bounds norm(grads) <= bound`");
   }
 
   void checkDeeds(const RuleDecl &rule, const RuleKindInfo &info, const Deeds &deeds) {

@@ -32,6 +32,8 @@ public:
     survey(*train.body);
     checkNeeds();
     checkBlock(*train.body, {});
+    Flow flow;
+    checkOrder(*train.body, flow);
     checkClocks();
   }
 
@@ -48,7 +50,18 @@ private:
   void checkRepeated(const Clause &clause, Seen &seen);
   void repeated(Seen &seen, const std::string &word, Span span);
   void checkLengths(const ClauseBlock &block);
-  void checkOrder(const ClauseBlock &block);
+  /// The first clause of each sort that the flow has met.
+  struct Flow {
+    const Clause *loss = nullptr, *optimizer = nullptr;
+    const Clause *passes = nullptr; ///< works on the gradient on its way
+    const Clause *looks = nullptr;  ///< looks at the result
+    const char *word = "";          ///< of `looks`
+
+    void add(const Clause &clause);
+    void join(const Flow &other);
+  };
+  void checkOrder(const ClauseBlock &block, Flow &flow);
+  void checkPlace(const Clause &clause, const Flow &flow);
   void outOfOrder(const Clause &clause, const char *word, const char *where, const char *why, const Clause &other);
   void checkOwners(const ClauseBlock &block);
   void checkClause(const Clause &clause);
@@ -231,43 +244,70 @@ void TrainChecker::outOfOrder(const Clause &clause, const char *word, const char
       .help(std::string("written order is flow order: move one of them"));
 }
 
-/// Data, models and losses feed clips, those feed optimizers, and what looks at the result comes last.
-void TrainChecker::checkOrder(const ClauseBlock &block) {
-  const Clause *optimizer = nullptr, *loss = nullptr;
+static bool isRule(const Clause &clause, std::initializer_list<RuleKind> kinds) {
+  auto *rule = dynCast<RuleClause>(&clause);
+  return rule && std::find(kinds.begin(), kinds.end(), rule->rule) != kinds.end();
+}
+
+/// Data feeds the loss, its gradient the clips, those the optimizers, and what looks at the result comes last. `flow`
+/// holds what went before; a branch goes on from there, and what follows comes after both sides.
+void TrainChecker::checkOrder(const ClauseBlock &block, Flow &flow) {
   for (auto &clause : block.clauses) {
-    auto *rule = dynCast<RuleClause>(clause.get());
-    if (rule && rule->rule == RuleKind::Optimizer && !optimizer)
-      optimizer = clause.get();
-    if (isa<LossClause>(clause.get())) {
-      if (optimizer)
-        outOfOrder(*clause, "loss", "after the optimizer", "nothing would follow its gradient", *optimizer);
-      loss = loss ? loss : clause.get();
-    }
-    if (isa<DataClause>(clause.get()) && loss)
-      outOfOrder(*clause, "data", "after the loss", "the loss is of this data", *loss);
-    bool feedsOptimizer = rule && (rule->rule == RuleKind::Clip || rule->rule == RuleKind::Estimator ||
-                                   rule->rule == RuleKind::Privacy || rule->rule == RuleKind::Combiner);
-    if (feedsOptimizer && optimizer)
-      outOfOrder(*clause, spelling(rule->rule), "after the optimizer",
-                 rule->rule == RuleKind::Clip ? "it would clip nothing" : "the optimizer would not see what it writes",
-                 *optimizer);
-  }
-  // What looks at the result.
-  const Clause *looks = nullptr;
-  const char *word = "";
-  for (auto &clause : block.clauses) {
-    auto *rule = dynCast<RuleClause>(clause.get());
-    auto *stmt = dynCast<StmtClause>(clause.get());
-    if (looks && isa<LossClause>(clause.get()))
-      return outOfOrder(*looks, word, "before the loss", "it looks at what the steps below give", *clause);
-    if (looks)
+    if (auto *branch = dynCast<IfClause>(clause.get())) {
+      Flow other = flow;
+      checkOrder(*branch->thenClauses, flow);
+      if (branch->elseClauses)
+        checkOrder(*branch->elseClauses, other);
+      flow.join(other);
       continue;
-    if (isa<EvalClause>(clause.get()))
-      looks = clause.get(), word = "eval";
-    else if (rule && rule->rule == RuleKind::Probe)
-      looks = clause.get(), word = "probe";
-    else if (stmt && isa<ExpectStmt>(stmt->statement.get()))
-      looks = clause.get(), word = "expect";
+    }
+    checkPlace(*clause, flow);
+    flow.add(*clause);
+  }
+}
+
+void TrainChecker::checkPlace(const Clause &clause, const Flow &flow) {
+  if (isa<DataClause>(&clause) && flow.loss)
+    outOfOrder(clause, "data", "after the loss", "the loss is of this data", *flow.loss);
+  if (isa<LossClause>(&clause)) {
+    if (flow.optimizer)
+      outOfOrder(clause, "loss", "after the optimizer", "nothing would follow its gradient", *flow.optimizer);
+    if (flow.passes)
+      outOfOrder(*flow.passes, spelling(cast<RuleClause>(flow.passes)->rule), "before the loss",
+                 "there is no gradient yet", clause);
+    if (flow.looks)
+      outOfOrder(*flow.looks, flow.word, "before the loss", "it looks at what the steps below give", clause);
+  }
+  if (flow.optimizer && isRule(clause, {RuleKind::Clip, RuleKind::Estimator, RuleKind::Privacy, RuleKind::Combiner})) {
+    RuleKind kind = cast<RuleClause>(&clause)->rule;
+    outOfOrder(clause, spelling(kind), "after the optimizer",
+               kind == RuleKind::Clip ? "it would clip nothing" : "the optimizer would not see what it writes",
+               *flow.optimizer);
+  }
+}
+
+void TrainChecker::Flow::add(const Clause &clause) {
+  auto *stmt = dynCast<StmtClause>(&clause);
+  bool isExpect = stmt && isa<ExpectStmt>(stmt->statement.get());
+  if (isa<LossClause>(&clause))
+    loss = loss ? loss : &clause;
+  else if (isRule(clause, {RuleKind::Optimizer}))
+    optimizer = optimizer ? optimizer : &clause;
+  else if (isRule(clause, {RuleKind::Clip, RuleKind::Privacy, RuleKind::Combiner}))
+    passes = passes ? passes : &clause;
+  else if (!looks && (isa<EvalClause>(&clause) || isRule(clause, {RuleKind::Probe}) || isExpect)) {
+    looks = &clause;
+    word = isExpect ? "expect" : isa<EvalClause>(&clause) ? "eval" : "probe";
+  }
+}
+
+void TrainChecker::Flow::join(const Flow &other) {
+  loss = loss ? loss : other.loss;
+  optimizer = optimizer ? optimizer : other.optimizer;
+  passes = passes ? passes : other.passes;
+  if (!looks) {
+    looks = other.looks;
+    word = other.word;
   }
 }
 
@@ -279,7 +319,9 @@ void TrainChecker::checkOwners(const ClauseBlock &block) {
     auto *rule = dynCast<RuleClause>(clause.get());
     if (!rule || rule->rule != RuleKind::Optimizer)
       continue;
-    bool isWhole = true;
+    // A rule may say itself which leaves it is for: `optimizer muon() on [m, n] { … }`.
+    auto *decl = dynCast<RuleDecl>(world.root(*rule->value));
+    bool isWhole = !decl || !decl->on;
     for (const RuleOption &option : rule->options) {
       isWhole &= option.form != RuleOption::Form::On && option.form != RuleOption::Form::Otherwise &&
                  option.form != RuleOption::Form::Except;
@@ -334,7 +376,9 @@ void TrainChecker::checkData(const DataClause &clause) {
     bool hasBatch = false;
     static const char *const spellings[] = {"batch", "all", "shuffle", "drop", "poisson"};
     for (const SourceOption &option : source.options) {
-      repeated(seen, spellings[static_cast<size_t>(option.form)], option.span);
+      // `all` is a size of batches too.
+      bool isSize = option.form == SourceOption::Form::Batch || option.form == SourceOption::Form::All;
+      repeated(seen, isSize ? "batch" : spellings[static_cast<size_t>(option.form)], option.span);
       hasBatch |= option.form == SourceOption::Form::Batch || option.form == SourceOption::Form::All;
     }
     if (!hasBatch)
@@ -375,13 +419,15 @@ void TrainChecker::checkClause(const Clause &clause) {
 
 void TrainChecker::checkBlock(const ClauseBlock &block, Seen seen) {
   checkLengths(block);
-  checkOrder(block);
   checkOwners(block);
   for (auto &clause : block.clauses) {
     checkRepeated(*clause, seen);
     checkClause(*clause);
-    if (auto *phase = dynCast<PhaseClause>(clause.get()))
+    if (auto *phase = dynCast<PhaseClause>(clause.get())) {
       checkBlock(*phase->body, {});
+      Flow flow;
+      checkOrder(*phase->body, flow);
+    }
     if (auto *branch = dynCast<IfClause>(clause.get())) {
       checkBlock(*branch->thenClauses, seen);
       if (branch->elseClauses)

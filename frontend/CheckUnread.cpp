@@ -10,12 +10,14 @@ using namespace dyn::checks;
 // Names (called when a scope ends)
 //===----------------------------------------------------------------------===//
 
-/// The noun for kinds of which each must be read; null for the others: what is unread in a function is its caller's
-/// signature, and a run is worth running for its own sake.
+/// The noun for kinds of which each must be read; null for the others: a closure takes what its caller gives, and a run
+/// is worth running for its own sake.
 static const char *mustBeRead(const Symbol &symbol, const Frame &frame) {
   switch (symbol.kind) {
   case SymbolKind::Hyperparameter:
     return "the hyperparameter";
+  case SymbolKind::Parameter:
+    return frame.place == Place::Function || frame.place == Place::Model ? "the parameter" : nullptr;
   case SymbolKind::Local:
     return "the local";
   case SymbolKind::Param:

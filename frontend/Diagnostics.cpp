@@ -62,6 +62,21 @@ DiagnosticBuilder DiagnosticEngine::reportText(Diag id, Span span, const std::ve
   return DiagnosticBuilder(*this, list.size() - 1);
 }
 
+void DiagnosticEngine::adopt(const DiagnosticEngine &other) {
+  for (const Diagnostic &diagnostic : other.list) {
+    bool isKnown = std::any_of(list.begin(), list.end(), [&](const Diagnostic &mine) {
+      return mine.id == diagnostic.id && mine.span.file == diagnostic.span.file &&
+             mine.span.begin == diagnostic.span.begin && mine.text == diagnostic.text;
+    });
+    if (isKnown)
+      continue;
+    list.push_back(diagnostic);
+    errors += diagnostic.severity == Severity::Error;
+    for (auto step = stack.rbegin(); step != stack.rend(); ++step)
+      list.back().chain.push_back(*step);
+  }
+}
+
 void DiagnosticEngine::clear() {
   list.clear();
   errors = 0;
@@ -137,6 +152,12 @@ static std::string place(const SourceManager &sources, Span span) {
   return text.empty() ? text : text + ": ";
 }
 
+/// A path that a recursion made may be as long as the recursion is deep.
+static std::string shortened(const std::string &text) {
+  constexpr size_t most = 120, kept = 50;
+  return text.size() <= most ? text : text.substr(0, kept) + " … " + text.substr(text.size() - kept);
+}
+
 std::string DiagnosticEngine::render(const Diagnostic &diagnostic) const {
   const SourceManager &sources = sourceManager;
   std::string out = place(sources, diagnostic.span) + word(diagnostic.severity) + ": " + diagnostic.text + " [" +
@@ -148,8 +169,16 @@ std::string DiagnosticEngine::render(const Diagnostic &diagnostic) const {
     if (const SourceFile *source = sources.file(note.span))
       out += excerpt(*source, note.span);
   }
-  for (const Instantiation &step : diagnostic.chain) {
-    out += "note: in " + step.what;
+  // Of a long chain the ends say most; what recurses fills the middle.
+  constexpr size_t shownInside = 4, shownOutside = 3;
+  size_t levels = diagnostic.chain.size();
+  for (size_t i = 0; i < levels; ++i) {
+    if (i == shownInside && levels > shownInside + shownOutside + 1) {
+      out += "note: " + std::to_string(levels - shownInside - shownOutside) + " more levels\n";
+      i = levels - shownOutside;
+    }
+    const Instantiation &step = diagnostic.chain[i];
+    out += "note: in " + shortened(step.what);
     if (const SourceFile *source = sources.file(step.from))
       out += ", from " + source->path() + ":" + std::to_string(source->lineColumn(step.from.begin).line);
     out += "\n";

@@ -100,6 +100,8 @@ public:
   bool hasErrors() const { return errors != 0; }
   const SourceManager &sources() const { return sourceManager; }
   void clear();
+  /// Takes over what another engine of the same sources holds, each message once a place, as reported here.
+  void adopt(const DiagnosticEngine &other);
   /// Puts the diagnostics from number `first` on into the order of the source.
   void sortFrom(size_t first);
 

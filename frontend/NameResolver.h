@@ -86,6 +86,9 @@ private:
   void env(const ast::EnvDecl &env);
   void parameters(const ast::Parameters &list, SymbolKind kind);
   void parameterTypes(const ast::Parameters &list);
+  void readThroughSizes(const ast::Parameters &list);
+  void collectPassed();
+  void readByCallers(const ast::FnDecl &fn);
   void patternOf(const ast::RuleDecl &rule);
   void body(const ast::Body &body);
   void collectTrainNames();
@@ -163,6 +166,7 @@ private:
   std::map<std::string, Span, std::less<>> calls; ///< functions from outside that this declaration calls
   std::set<std::string, std::less<>> trainNames;  ///< what probes see of the file's trains
   std::set<std::string, std::less<>> axes;        ///< names that may stand in an index of a metric
+  std::set<std::string, std::less<>> passed;      ///< names that stand for values, not only as what is called
   Fields allFields;                               ///< of all data of the file
 };
 

@@ -111,12 +111,20 @@ std::string notFiniteValue(int64_t bits) {
   return std::isnan(value) ? "nan" : std::isinf(value) ? (value > 0 ? "inf" : "-inf") : "not finite";
 }
 
+/// A guard on what a clip promises: its value is not finite when the promise does not hold.
+bool brokenBound(const DynRuntime &runtime) {
+  const DynContext &ctx = runtime.ctx;
+  return ctx.status == DYN_NOT_FINITE && ctx.status_site >= 0 &&
+         static_cast<size_t>(ctx.status_site) < runtime.plan.sites.size() &&
+         runtime.plan.sites[static_cast<size_t>(ctx.status_site)].kind == "bound";
+}
+
 std::string describe(const DynRuntime &runtime) {
   const DynContext &ctx = runtime.ctx;
   std::string what = "a value", where = runtime.plan.specFile;
   if (ctx.status_site >= 0 && static_cast<size_t>(ctx.status_site) < runtime.plan.sites.size()) {
     const plan::Site &site = runtime.plan.sites[static_cast<size_t>(ctx.status_site)];
-    what = "`" + site.what + "`";
+    what = site.kind == "bound" ? site.what : "`" + site.what + "`";
     where = site.spec;
   }
   std::string step = " at step " + std::to_string(ctx.clock.step);
@@ -124,6 +132,8 @@ std::string describe(const DynRuntime &runtime) {
   case DYN_OK:
     return "";
   case DYN_NOT_FINITE:
+    if (brokenBound(runtime))
+      return where + ": the clip " + what + step;
     return where + ": " + what + " is " + notFiniteValue(ctx.status_value) + step;
   case DYN_BAD_INDEX:
     return where + ": index " + std::to_string(ctx.status_value) + " of " + what + " is outside 0 to " +
@@ -224,6 +234,8 @@ Outcome Session::run() {
   outcome.step = runtime->ctx.clock.step;
   outcome.site = runtime->ctx.status_site;
   outcome.message = describe(*runtime);
+  if (brokenBound(*runtime))
+    outcome.status = DYN_BROKEN_BOUND;
   bool worthKeeping = outcome.status == DYN_OK || outcome.status == DYN_INTERRUPTED;
   if (worthKeeping && !runtime->options.directory.empty()) {
     std::vector<TensorView> tensors;

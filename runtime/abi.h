@@ -40,7 +40,8 @@ enum DynStatus {
   DYN_NOT_FINITE = 1,   ///< a guarded value is NaN or infinite
   DYN_BAD_INDEX = 2,    ///< an index out of range
   DYN_LIMIT = 3,        ///< a `while` reached its limit
-  DYN_INTERRUPTED = 4   ///< the person asked to stop
+  DYN_INTERRUPTED = 4,  ///< the person asked to stop
+  DYN_BROKEN_BOUND = 5  ///< a clip did not keep what it promises; said by the session, never by code
 };
 
 struct DynRuntime;

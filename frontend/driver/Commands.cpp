@@ -3,12 +3,14 @@
 #include "frontend/Library.h"
 #include "frontend/driver/Compile.h"
 #include "frontend/driver/Samples.h"
+#include "frontend/elaborate/ExpectEvaluator.h"
 #include "frontend/elaborate/TrainElaborator.h"
 
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdio>
 #include <iostream>
+#include <set>
 
 namespace dyn {
 namespace {
@@ -36,7 +38,7 @@ struct KernelCount {
   int64_t kernels = 0, products = 0;
 };
 
-void printPlan(const plan::Plan &plan, const KernelCount &count) {
+void printPlan(const plan::Plan &plan, const std::string &run, const KernelCount &count) {
   int64_t parameters = 0, peak = 0;
   for (const plan::Leaf &leaf : plan.params) {
     int64_t size = 1;
@@ -44,7 +46,7 @@ void printPlan(const plan::Plan &plan, const KernelCount &count) {
       size *= extent;
     parameters += size;
   }
-  std::printf("train %s\n", plan.name.c_str());
+  std::printf("train %s%s\n", plan.name.c_str(), run.empty() ? "" : (", as run by `" + run + "`").c_str());
   std::printf("  steps       %lld", static_cast<long long>(plan.total));
   if (!plan.feeds.empty())
     std::printf(", batch %lld of %lld rows%s%s", static_cast<long long>(plan.feeds[0].batch),
@@ -78,31 +80,83 @@ public:
   Checker() : diags(sources), library(sources, diags), globals(std::make_shared<elab::Scope>()) {}
 
   int run(const std::string &file) {
-    const ast::Program *program = library.open(file);
-    if (program)
-      for (auto &decl : program->declarations)
-        if (auto *train = ast::dynCast<ast::TrainDecl>(decl.get());
-            train && llvm::all_of(train->parameters.items, [](auto &p) { return p.init != nullptr; }))
-          checkTrain(*train);
-    if (program && !diags.hasErrors())
-      for (auto &decl : program->declarations)
-        checkAlone(*decl);
+    if (const ast::Program *program = library.open(file)) {
+      context = makeContext();
+      checkTrains(*program);
+      if (!diags.hasErrors())
+        for (auto &decl : program->declarations)
+          checkAlone(*decl);
+    }
     if (!diags.all().empty())
       std::cerr << diags.render() << std::flush;
     return diags.hasErrors() ? 1 : 0;
   }
 
 private:
-  void checkTrain(const ast::TrainDecl &train) {
-    if (!context)
-      context = makeContext();
+  /// Every train by its defaults, as the experiments of the file run it, or else with values made up.
+  void checkTrains(const ast::Program &program) {
+    std::vector<const ast::TrainDecl *> open;
+    for (auto &decl : program.declarations) {
+      auto *train = ast::dynCast<ast::TrainDecl>(decl.get());
+      if (!train)
+        continue;
+      if (llvm::all_of(train->parameters.items, [](auto &p) { return p.init != nullptr; }))
+        checkTrain(requestOf(*train));
+      else
+        open.push_back(train);
+    }
+    for (auto &decl : program.declarations)
+      if (auto *experiment = ast::dynCast<ast::ExperimentDecl>(decl.get()))
+        checkExperiment(*experiment);
+    for (const ast::TrainDecl *train : open)
+      if (!seen.count(train))
+        checkWithSamples(*train);
+  }
+
+  static elab::TrainRequest requestOf(const ast::TrainDecl &train) {
     elab::TrainRequest request;
     request.decl = &train;
-    elab::Elaborator elaborator(*context, diags, library, globals);
+    return request;
+  }
+
+  void checkExperiment(const ast::ExperimentDecl &experiment) {
+    elab::ExpectEvaluator evaluator(*context, diags, library, globals);
+    evaluator.check(experiment, [&](const elab::TrainRequest &request) { return checkTrain(request); });
+  }
+
+  /// Elaborates a train, and prints the first plan of each; null after errors, else its metrics by name.
+  std::shared_ptr<elab::RunResult> checkTrain(const elab::TrainRequest &request) {
+    seen.insert(request.decl);
+    // Errors of other trains do not cut this one short, and one that several runs meet is said once.
+    DiagnosticEngine mine(sources);
+    auto elaborated = elaborate(request, mine);
+    diags.adopt(mine);
+    if (!elaborated)
+      return nullptr;
+    if (planned.insert(request.decl).second)
+      printPlan(*elaborated, *request.decl);
+    auto sketch = std::make_shared<elab::RunResult>();
+    sketch->name = elaborated->plan.name;
+    sketch->isSketch = true;
+    for (const plan::Metric &metric : elaborated->plan.metrics)
+      sketch->series[metric.name] = nullptr;
+    for (const plan::Leaf &leaf : elaborated->plan.params)
+      sketch->leaves[leaf.path] = elab::Value();
+    for (auto &[name, binding] : elaborated->scope->names)
+      if (auto *number = binding.value.as<elab::Const>())
+        sketch->hyperparameters[name] = number->number;
+    return sketch;
+  }
+
+  std::unique_ptr<elab::Elaborated> elaborate(const elab::TrainRequest &request, DiagnosticEngine &to) {
+    elab::Elaborator elaborator(*context, to, library, globals);
     elab::TrainElaborator trainElaborator(elaborator);
     auto elaborated = trainElaborator.run(request);
-    if (!elaborated || !lowerToNd(*elaborated->module, diags))
-      return;
+    bool good = elaborated && lowerToNd(*elaborated->module, to) && !to.hasErrors();
+    return good ? std::move(elaborated) : nullptr;
+  }
+
+  void printPlan(elab::Elaborated &elaborated, const ast::TrainDecl &train) {
     KernelCount count;
     PassErrors errors(*context, diags);
     auto counting = [&](llvm::StringRef stage, mlir::ModuleOp module) {
@@ -113,9 +167,67 @@ private:
           count.products += name == "kernel.product";
         });
     };
-    plan::Plan plan = elaborated->plan;
-    if (mlir::succeeded(lowerToLLVM(*elaborated->module, plan, TargetOptions::host(), counting)))
-      printPlan(plan, count);
+    plan::Plan plan = elaborated.plan;
+    std::string run = plan.name == train.name.text ? "" : plan.name;
+    plan.name = train.name.text;
+    if (mlir::failed(lowerToLLVM(*elaborated.module, plan, TargetOptions::host(), counting)))
+      return;
+    dyn::printPlan(plan, run, count);
+    printSchedules(elaborated);
+  }
+
+  void printSchedules(const elab::Elaborated &elaborated) {
+    const plan::Plan &plan = elaborated.plan;
+    if (elaborated.schedules.empty() || plan.total < 1)
+      return;
+    elab::ExpectEvaluator evaluator(*context, diags, library, globals);
+    int64_t last = plan.total - 1, perEpoch = 0;
+    if (!plan.feeds.empty()) {
+      const plan::Feed &feed = plan.feeds[0];
+      int64_t rows = plan.sets[static_cast<size_t>(feed.set)].rows;
+      perEpoch = feed.drop ? rows / feed.batch : (rows + feed.batch - 1) / feed.batch;
+    }
+    std::set<int64_t> moments = {0, std::min<int64_t>(1, last), plan.total / 10, plan.total / 2, last};
+    std::printf("  schedules   %-16s", "step");
+    for (int64_t step : moments)
+      std::printf(" %10lld", static_cast<long long>(step));
+    std::printf("\n");
+    for (const elab::ScheduledNumber &number : elaborated.schedules) {
+      std::printf("    %-26s", number.name.c_str());
+      for (int64_t step : moments)
+        if (auto value = evaluator.scheduled(number.schedule, step, plan.total, perEpoch ? step / perEpoch : 0))
+          std::printf(" %10.4g", *value);
+      std::printf("\n");
+    }
+  }
+
+  /// Arguments made up for what has no default; nothing when one cannot be.
+  std::optional<elab::TrainRequest> sampleRequest(const ast::TrainDecl &train, int number) {
+    elab::TrainRequest request = requestOf(train);
+    elab::ExpectEvaluator evaluator(*context, diags, library, globals);
+    for (auto &[name, text] : sampleArguments(train.parameters, number)) {
+      const ast::Expr *expr = text.empty() ? nullptr : samples.addValue(text, sources, diags);
+      auto value = expr ? evaluator.value(*expr) : std::nullopt;
+      if (!value)
+        return std::nullopt;
+      request.arguments.emplace_back(name, *value);
+    }
+    return request;
+  }
+
+  /// A train that nothing in the file runs. A size that is made up may be the wrong one, so several are tried, and only
+  /// what is refused at all of them is reported.
+  void checkWithSamples(const ast::TrainDecl &train) {
+    for (int number : sampleNumbers) {
+      auto request = sampleRequest(train, number);
+      if (!request)
+        return;
+      DiagnosticEngine quiet(sources);
+      if (elaborate(*request, quiet))
+        return (void)checkTrain(*request);
+    }
+    InstantiationScope chain(diags, "`" + train.name.text + "` with sample arguments", train.name.span);
+    (void)checkTrain(*sampleRequest(train, sampleNumbers[0]));
   }
 
   /// A declaration that no train here uses is elaborated in a small train of its own.
@@ -126,10 +238,9 @@ private:
     const ast::TrainDecl *train = samples.add(*text, sources, diags);
     if (train && !diags.hasErrors()) {
       SampleLibrary both(library, samples);
-      if (!context)
-        context = makeContext();
       elab::TrainRequest request;
       request.decl = train;
+      request.checkBounds = true;
       elab::Elaborator elaborator(*context, diags, both, globals);
       elab::TrainElaborator trainElaborator(elaborator);
       auto elaborated = trainElaborator.run(request);
@@ -144,6 +255,8 @@ private:
   Samples samples;
   std::unique_ptr<mlir::MLIRContext> context;
   elab::ScopePtr globals;
+  std::set<const ast::TrainDecl *> seen;    ///< that were elaborated
+  std::set<const ast::TrainDecl *> planned; ///< whose plan was printed
 };
 
 } // namespace
@@ -173,8 +286,8 @@ int runEmit(const EmitOptions &options) {
   if (!options.rule.empty()) {
     auto text = sampleForRule(options.rule);
     if (!text) {
-      std::cerr << "error: `--rule` takes a rule and a shape, as in 'adamw on [64, 32]', not `" << options.rule << "` [E0617]\n";
-      return 1;
+      diags.report(Diag::rule_form, Span(), options.rule);
+      return finish(1);
     }
     train = samples.add(*text, sources, diags);
   } else
@@ -184,7 +297,7 @@ int runEmit(const EmitOptions &options) {
           train = candidate;
   if (!train) {
     if (!diags.hasErrors())
-      std::cerr << options.file << ": error: there is no train" << (options.name.empty() ? "" : " `" + options.name + "`") << " [E0609]\n";
+      diags.report(Diag::nothing_to_run, Span(), "`" + options.file + "` has no train" + (options.name.empty() ? "" : " `" + options.name + "`"));
     return finish(1);
   }
   auto context = makeContext();

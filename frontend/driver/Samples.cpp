@@ -15,7 +15,7 @@ public:
     auto *name = ast::dynCast<ast::NameExpr>(&dim);
     if (!name)
       return print(dim);
-    static const int primes[] = {3, 5, 7, 11, 13, 17};
+    static const int primes[] = {5, 7, 11, 13, 17, 19};
     auto [it, fresh] = sizes.try_emplace(name->name, primes[sizes.size() % 6]);
     return std::to_string(it->second);
   }
@@ -26,13 +26,15 @@ private:
 };
 
 /// A value for a hyperparameter without a default; nothing when none can be made up.
-std::optional<std::string> sampleValue(const ast::Parameter &parameter) {
+std::optional<std::string> sampleValue(const ast::Parameter &parameter, int number) {
   auto *type = ast::dynCast<ast::NamedType>(parameter.type.get());
   std::string word = type ? type->name.text : "";
   if (word == "real")
     return "0.5";
   if (word == "int")
-    return "3";
+    return std::to_string(number);
+  if (word == "string")
+    return "\"sample\"";
   if (word == "bool")
     return "true";
   if (word == "schedule")
@@ -44,13 +46,17 @@ std::optional<std::string> sampleValue(const ast::Parameter &parameter) {
   return std::nullopt;
 }
 
+/// Whole numbers of a declaration that is checked alone: all different, and no size of its data.
+constexpr int sampleCounts[] = {3, 2, 4, 6};
+
 std::optional<std::string> sampleCall(const std::string &name, const ast::Parameters &parameters) {
   std::string text = name + "(";
   bool first = true;
+  size_t counts = 0;
   for (auto &parameter : parameters.items) {
     if (parameter.init)
       continue;
-    auto value = sampleValue(parameter);
+    auto value = sampleValue(parameter, sampleCounts[counts++ % std::size(sampleCounts)]);
     if (!value)
       return std::nullopt;
     text += (first ? "" : ", ") + parameter.name.text + "=" + *value;
@@ -109,10 +115,23 @@ std::optional<std::string> sampleField(const ast::Parameter &parameter, Sizes &s
   return std::nullopt;
 }
 
+/// Sizes that the hyperparameters of a sample call say, as in `model dots(n: int)(x: [n])`.
+Sizes sizesOf(const ast::Parameters &hyperparameters) {
+  Sizes sizes;
+  size_t counts = 0;
+  for (auto &parameter : hyperparameters.items) {
+    auto *number = ast::dynCast<ast::NumberExpr>(parameter.init.get());
+    if (number && number->isInteger)
+      sizes.fix(parameter.name.text, std::atoi(print(*number).c_str()));
+    else if (!parameter.init)
+      sizes.fix(parameter.name.text, sampleCounts[counts++ % std::size(sampleCounts)]);
+  }
+  return sizes;
+}
+
 /// A train whose loss calls a function or model on one synthetic example.
 std::optional<std::string> sampleOnData(const std::string &instance, const std::string &callee,
-                                        const ast::Parameters &inputs) {
-  Sizes sizes;
+                                        const ast::Parameters &inputs, Sizes sizes = {}) {
   std::string fields, args, extra = "sample_leaves";
   for (auto &input : inputs.items) {
     auto *type = ast::dynCast<ast::NamedType>(input.type.get());
@@ -140,6 +159,21 @@ std::optional<std::string> sampleOnData(const std::string &instance, const std::
   return text;
 }
 
+/// A train that stands on a set and reads none of it: its fields and its split are elaborated all the same.
+std::optional<std::string> sampleOfData(const ast::DataDecl &data) {
+  auto call = sampleCall(data.name.text, data.parameters);
+  if (!call)
+    return std::nullopt;
+  std::string set = data.parameters.items.empty() ? data.name.text : *call;
+  for (auto &part : data.split)
+    if (part.name && part.name.text != "seed") {
+      set += "." + part.name.text;
+      break;
+    }
+  return std::string(leavesModel) + "train sample_train {\n  data " + set +
+         " batch 1\n  model f = sample_leaves()\n  loss f()\n  optimizer sgd(0.1)\n  steps 1\n}\n";
+}
+
 } // namespace
 
 std::optional<std::string> sampleTrain(const ast::Decl &decl) {
@@ -147,12 +181,22 @@ std::optional<std::string> sampleTrain(const ast::Decl &decl) {
     return sampleRule(*rule);
   if (auto *model = ast::dynCast<ast::ModelDecl>(&decl)) {
     auto call = sampleCall(model->name.text, model->hyperparameters);
-    return call ? sampleOnData("  model m = " + *call + "\n", "m", model->inputs) : std::nullopt;
+    return call ? sampleOnData("  model m = " + *call + "\n", "m", model->inputs, sizesOf(model->hyperparameters)) : std::nullopt;
   }
+  if (auto *data = ast::dynCast<ast::DataDecl>(&decl))
+    return sampleOfData(*data);
   auto *fn = ast::dynCast<ast::FnDecl>(&decl);
   if (!fn || fn->parameters.items.empty())
     return std::nullopt;
   return sampleOnData("", fn->name.text, fn->parameters);
+}
+
+std::vector<std::pair<std::string, std::string>> sampleArguments(const ast::Parameters &parameters, int number) {
+  std::vector<std::pair<std::string, std::string>> arguments;
+  for (auto &parameter : parameters.items)
+    if (!parameter.init)
+      arguments.emplace_back(parameter.name.text, sampleValue(parameter, number).value_or(""));
+  return arguments;
 }
 
 std::optional<std::string> sampleForRule(const std::string &rule) {
@@ -176,6 +220,15 @@ const ast::TrainDecl *Samples::add(const std::string &text, SourceManager &sourc
     if (auto *train = ast::dynCast<ast::TrainDecl>(decl.get()))
       return train;
   return nullptr;
+}
+
+const ast::Expr *Samples::addValue(const std::string &text, SourceManager &sources, DiagnosticEngine &diags) {
+  auto program = parse(sources.add("sample", "value = " + text + "\n"), diags);
+  if (!program)
+    return nullptr;
+  values.push_back(std::move(program));
+  auto *constant = ast::cast<ast::ConstantDecl>(values.back()->declarations.front().get());
+  return ast::cast<ast::LetStmt>(constant->binding.get())->value.get();
 }
 
 const ast::Decl *Samples::find(std::string_view name) const {

@@ -14,12 +14,17 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dyn {
 
 /// The text of a train that uses `decl`; nothing for declarations that are complete by themselves or that need what
 /// cannot be made up.
 std::optional<std::string> sampleTrain(const ast::Decl &decl);
+/// What may stand for a whole number: the first is tried first.
+inline constexpr int sampleNumbers[] = {3, 2, 1, 10};
+/// Values, as text, for the hyperparameters that have no default; empty text for one that cannot be made up.
+std::vector<std::pair<std::string, std::string>> sampleArguments(const ast::Parameters &parameters, int number);
 /// A train with one leaf for `adamw on [64, 32]`; nothing when the text has another form.
 std::optional<std::string> sampleForRule(const std::string &rule);
 
@@ -28,10 +33,12 @@ class Samples {
 public:
   /// The train of a sample text; null after errors.
   const ast::TrainDecl *add(const std::string &text, SourceManager &sources, DiagnosticEngine &diags);
+  /// An expression; null after errors.
+  const ast::Expr *addValue(const std::string &text, SourceManager &sources, DiagnosticEngine &diags);
   const ast::Decl *find(std::string_view name) const;
 
 private:
-  std::vector<std::unique_ptr<ast::Program>> programs;
+  std::vector<std::unique_ptr<ast::Program>> programs, values;
 };
 
 /// A library with the declarations of samples in front.

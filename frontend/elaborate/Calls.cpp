@@ -1,6 +1,8 @@
 //===- Calls.cpp - functions, closures, models, rules by name -------------===//
 #include "frontend/elaborate/Elaborator.h"
 
+#include "frontend/RuleKinds.h"
+
 using namespace mlir;
 
 namespace dyn::elab {
@@ -13,8 +15,13 @@ static std::string bare(const std::string &what) {
   return open == std::string::npos ? what : what.substr(open + 1, what.find('`', open + 1) - open - 1);
 }
 
-static std::string argumentCount(size_t count) {
-  return count == 0 ? "no arguments" : count == 1 ? "one argument" : std::to_string(count) + " arguments";
+static bool isSocketName(llvm::StringRef name) {
+  if (name == "training")
+    return true;
+  for (int kind = 0; kind <= static_cast<int>(ast::RuleKind::Probe); ++kind)
+    if (ruleKindInfo(static_cast<ast::RuleKind>(kind)).canRead(name))
+      return true;
+  return false;
 }
 
 Value Elaborator::lookupGlobal(const std::string &name, Span span) {
@@ -22,6 +29,11 @@ Value Elaborator::lookupGlobal(const std::string &name, Span span) {
   if (!decl) {
     if (isBuiltin(name))
       return Value(Builtin{name}, span);
+    // Names that a rule's kind or a model has in the language, and nobody defined.
+    if (isSocketName(name)) {
+      diags.report(Diag::not_supported, span, "`" + name + "` here is");
+      return {};
+    }
     std::vector<std::string> names = library.names();
     auto report = diags.report(Diag::unknown_name, span, name);
     if (std::string near = nearest(name, names); !near.empty())
@@ -65,7 +77,9 @@ Value Elaborator::lookupGlobal(const std::string &name, Span span) {
 
 Value Elaborator::call(const Value &callee, const std::vector<ast::Argument> &args, Span span, Frame &frame) {
   if (depth > depthLimit) {
-    diags.report(Diag::calls_too_deep, span, depthLimit);
+    // Every call on the way back out would say the same.
+    if (!std::exchange(reportedDepth, true))
+      diags.report(Diag::calls_too_deep, span, depthLimit).help("nothing may call itself: write a loop");
     return {};
   }
   ++depth;
@@ -95,7 +109,9 @@ Value Elaborator::call(const Value &callee, const std::vector<ast::Argument> &ar
     if (bind(data->decl->parameters, args, scope, frame, NameKind::Hyperparameter,
              "the data `" + data->decl->name.text + "`", span))
       result = Value(Data{data->decl, "", scope}, span);
-  } else if (!callee.isInvalid())
+  } else if (callee.as<Rule>())
+    diags.report(Diag::not_supported, span, "calling " + describe(callee) + " is");
+  else if (!callee.isInvalid())
     diags.report(Diag::not_callable, span, describe(callee));
   --depth;
   return result;
@@ -110,7 +126,7 @@ bool Elaborator::bind(const ast::Parameters &parameters, const std::vector<ast::
     std::string name = arg.name.text;
     if (!arg.name) {
       if (next >= parameters.items.size()) {
-        diags.report(Diag::too_many_arguments, arg.span, bare(what), argumentCount(parameters.items.size()), args.size());
+        diags.report(Diag::too_many_arguments, arg.span, bare(what), describeArguments(parameters.items.size()), args.size());
         return false;
       }
       name = parameters.items[next++].name.text;
@@ -136,19 +152,28 @@ bool Elaborator::bind(const ast::Parameters &parameters, const std::vector<ast::
     }
     if (!numbersAreOperands)
       value = known(value, arg.span);
+    else if (kind == NameKind::Hyperparameter)
+      value = computedNow(value, *arg.value, frame);
     value.origin = arg.value->span;
     given.emplace(name, std::move(value));
   }
   return good && bindValues(parameters, given, scope, kind, what, span);
 }
 
-/// A default says the kind of a hyperparameter: `beta1 = 0.9` is a real, `bias = true` a bool.
+/// A default says the kind of a hyperparameter: `beta1 = 0.9` is a real, `bias = true` a bool. A number may be
+/// scheduled.
 static bool fitsDefault(Value &value, const ast::Parameter &parameter) {
   auto *number = ast::dynCast<ast::NumberExpr>(parameter.init.get());
   bool wantsBool = ast::isa<ast::BoolExpr>(parameter.init.get());
-  auto *c = value.as<Const>();
-  if (!c || (!number && !wantsBool))
+  if (!number && !wantsBool)
     return true;
+  if (auto *rule = value.as<Rule>())
+    return number && rule->decl->rule == ast::RuleKind::Schedule;
+  if (auto *t = value.as<Tensor>())
+    return t->type().getRank() == 0;
+  auto *c = value.as<Const>();
+  if (!c)
+    return false;
   if (wantsBool != (c->elem == Elem::Bool))
     return false;
   if (number && !number->isInteger)
@@ -166,6 +191,8 @@ bool Elaborator::bindValues(const ast::Parameters &parameters, std::map<std::str
     else if (parameter.init) {
       Frame defaults{scope};
       value = evaluate(*parameter.init, defaults);
+      if (kind == NameKind::Hyperparameter)
+        value = computedNow(value, *parameter.init, defaults);
       value.origin = parameter.init->span;
     } else
       diags.report(Diag::missing_argument, span, bare(what), parameter.name.text);
@@ -184,7 +211,13 @@ bool Elaborator::bindValues(const ast::Parameters &parameters, std::map<std::str
         good = false;
         continue;
       }
-      value = *typed;
+      if (auto *array = value.as<std::shared_ptr<Series>>(); array && (*array)->isArray) {
+        // Kept as numbers, in the declared element type.
+        auto kept = std::make_shared<Series>(**array);
+        kept->elem = elemOf(*typed);
+        value = Value(kept, from);
+      } else
+        value = *typed;
     } else if (kind == NameKind::Hyperparameter && parameter.init && !fitsDefault(value, parameter)) {
       diags.report(Diag::declared_type, from, "`" + parameter.name.text + "` of " + what,
                    ast::isa<ast::BoolExpr>(parameter.init.get()) ? "bool" : "real", describe(value))
@@ -198,9 +231,33 @@ bool Elaborator::bindValues(const ast::Parameters &parameters, std::map<std::str
   return good;
 }
 
+Value Elaborator::computedNow(const Value &value, const ast::Expr &expr, Frame &frame) {
+  if (!value.as<Tensor>() || !numbersAreOperands)
+    return value;
+  numbersAreOperands = false;
+  hostCache.clear();
+  Value plain = evaluate(expr, frame);
+  auto array = plain.isInvalid() ? std::nullopt : host(plain, expr.span);
+  hostCache.clear();
+  numbersAreOperands = true;
+  if (!array)
+    return value;
+  if (array->shape.empty())
+    return Value(Const{array->values.front(), array->elem, true, ""}, value.origin);
+  auto made = std::make_shared<Series>();
+  made->name = print(expr);
+  made->isArray = true;
+  made->shape.assign(array->shape.begin(), array->shape.end());
+  made->values = array->values;
+  made->elem = array->elem;
+  return Value(made, value.origin);
+}
+
 Value Elaborator::runBody(const ast::Body &body, Frame &frame, Span span, const std::string &what) {
-  if (body.value)
+  if (body.value) {
+    frame.resultSpan = body.value->span;
     return evaluate(*body.value, frame);
+  }
   size_t errors = diags.errorCount();
   execute(*body.block, frame);
   if (frame.result)
@@ -221,7 +278,7 @@ Value Elaborator::callFunction(const Function &fn, const std::vector<ast::Argume
   inner.site += "#" + std::to_string(frame.draws++);
   Value result = runBody(fn.decl->body, inner, span, what);
   if (fn.decl->result && !result.isInvalid()) {
-    auto typed = conform(result, *fn.decl->result, scope, "the result of " + what, span);
+    auto typed = conform(result, *fn.decl->result, scope, "the result of " + what, inner.resultSpan);
     return typed ? *typed : Value();
   }
   return result;
@@ -230,7 +287,8 @@ Value Elaborator::callFunction(const Function &fn, const std::vector<ast::Argume
 Value Elaborator::callValues(const Value &callee, const std::vector<Value> &values, Span span, Frame &frame) {
   if (auto *closure = callee.as<Closure>()) {
     if (closure->expr->parameters.size() != values.size()) {
-      diags.report(Diag::closure_arity, span, closure->expr->parameters.size(), values.size());
+      diags.report(Diag::closure_arity, span, describeArguments(closure->expr->parameters.size()),
+                   describeArguments(values.size()));
       return {};
     }
     auto scope = std::make_shared<Scope>(closure->scope);
@@ -286,7 +344,7 @@ Value Elaborator::callInstance(Instance &instance, const std::vector<ast::Argume
   inner.passes = frame.passes;
   Value result = runBody(instance.decl->body, inner, span, "`" + name + "`");
   if (instance.decl->result && !result.isInvalid()) {
-    auto typed = conform(result, *instance.decl->result, scope, "the result of `" + name + "`", span);
+    auto typed = conform(result, *instance.decl->result, scope, "the result of `" + name + "`", inner.resultSpan);
     return typed ? *typed : Value();
   }
   return result;
@@ -294,7 +352,7 @@ Value Elaborator::callInstance(Instance &instance, const std::vector<ast::Argume
 
 void Elaborator::declareParam(const ast::LeafStmt &stmt, Frame &frame) {
   if (!frame.self && !mayDeclareParams && paramsByPath.empty())
-    return notHere(stmt.span, "param");
+    return notHere(stmt.span, "`param`");
   std::string path = (frame.self && !frame.self->path.empty() ? frame.self->path + "." : "") + stmt.name.text;
   SmallVector<int64_t> shape;
   Elem elem = Elem::Real;
@@ -323,16 +381,45 @@ void Elaborator::declareParam(const ast::LeafStmt &stmt, Frame &frame) {
                       stmt.name.span);
 }
 
+/// The plan lists numbers as `adamw.lr`.
+static void nameNumbers(const ast::RuleDecl &decl, Scope &hyper) {
+  for (auto &[name, binding] : hyper.names)
+    if (auto *c = binding.value.as<Const>())
+      c->name = decl.name.text + "." + name;
+}
+
 Value Elaborator::instantiateRule(const ast::RuleDecl &decl, const std::vector<ast::Argument> &args, Span span,
                                   Frame &frame) {
   auto hyper = std::make_shared<Scope>(globals);
   std::string what = std::string("the ") + ast::spelling(decl.rule) + " `" + decl.name.text + "`";
   if (!bind(decl.parameters, args, hyper, frame, NameKind::Hyperparameter, what, span))
     return {};
-  for (auto &[name, binding] : hyper->names)
-    if (auto *c = binding.value.as<Const>())
-      c->name = decl.name.text + "." + name;
+  nameNumbers(decl, *hyper);
   return Value(Rule{&decl, hyper}, span);
+}
+
+Value Elaborator::adjustRule(const Rule &rule, const ast::Ident &name, const Value &value) {
+  const ast::RuleDecl &decl = *rule.decl;
+  std::vector<std::string> names;
+  std::map<std::string, Value> given;
+  for (auto &parameter : decl.parameters.items) {
+    names.push_back(parameter.name.text);
+    if (Binding *binding = rule.hyper->find(parameter.name.text))
+      given[parameter.name.text] = binding->value;
+  }
+  if (!llvm::is_contained(names, name.text)) {
+    auto report = diags.report(Diag::unknown_argument, name.span, decl.name.text, name.text);
+    if (std::string near = nearest(name.text, names); !near.empty())
+      report.help("did you mean `" + near + "`?");
+    return {};
+  }
+  given[name.text] = value;
+  auto hyper = std::make_shared<Scope>(globals);
+  std::string what = std::string("the ") + ast::spelling(decl.rule) + " `" + decl.name.text + "`";
+  if (!bindValues(decl.parameters, given, hyper, NameKind::Hyperparameter, what, name.span))
+    return {};
+  nameNumbers(decl, *hyper);
+  return Value(Rule{&decl, hyper}, name.span);
 }
 
 } // namespace dyn::elab

@@ -22,12 +22,25 @@ static std::string resolved(const SourceFile *spec, const std::string &path) {
   return (std::filesystem::path(spec->path()).parent_path() / given).lexically_normal().string();
 }
 
+static bool sameArguments(const Scope &a, const Scope &b) {
+  return llvm::all_of(a.names, [&](auto &entry) {
+    auto other = b.names.find(entry.first);
+    auto *x = entry.second.value.template as<Const>();
+    auto *y = other == b.names.end() ? nullptr : other->second.value.template as<Const>();
+    return !x || !y || x->number == y->number;
+  });
+}
+
 std::optional<int64_t> TrainElaborator::source(const Data &data, Span span) {
   plan::Plan &plan = out->plan;
   const std::string &name = data.decl->name.text;
   for (size_t i = 0; i < plan.sources.size(); ++i)
-    if (plan.sources[i].name == name)
+    if (plan.sources[i].name == name) {
+      // Its set is made once: other arguments would be ignored.
+      if (data.args && sourceArgs[name] && !sameArguments(*data.args, *sourceArgs[name]))
+        e.diags.report(Diag::data_two_ways, span, name).help("declare a second set, or give both places one local");
       return static_cast<int64_t>(i);
+    }
   plan::Source made;
   made.name = name;
   made.spec = e.diags.sources().describe(data.decl->name.span);
@@ -57,6 +70,7 @@ bool TrainElaborator::dataSocket(const Data &data, plan::Source &made, Span span
     e.diags.report(Diag::not_supported, decl.source->span, "this source of data is");
     return false;
   }
+  sourceArgs[decl.name.text] = args;
   made.format = format;
   made.function = "data_" + decl.name.text;
   Frame frame{args};
@@ -67,6 +81,11 @@ bool TrainElaborator::dataSocket(const Data &data, plan::Source &made, Span span
   };
   std::vector<Raw> raws;
   if (format == "synthetic") {
+    for (auto &arg : callExpr->args)
+      if (arg.name) {
+        e.diags.report(Diag::unknown_argument, arg.span, format, arg.name.text);
+        return false;
+      }
     if (callExpr->args.size() != 1) {
       e.diags.report(Diag::synthetic_rows, decl.source->span);
       return false;
@@ -75,15 +94,27 @@ bool TrainElaborator::dataSocket(const Data &data, plan::Source &made, Span span
     if (!rows)
       return false;
     if (*rows < 1) {
-      e.diags.report(Diag::negative_size, callExpr->args[0].span, *rows);
+      e.diags.report(Diag::synthetic_rows, callExpr->args[0].span);
       return false;
     }
     made.rows = *rows;
   } else {
+    data::ReadOptions options;
+    for (auto &arg : callExpr->args)
+      if (format == "csv" && arg.name) {
+        auto header = arg.name.text == "header" ? e.knownBool(e.evaluate(*arg.value, frame)) : std::nullopt;
+        if (arg.name.text != "header")
+          e.diags.report(Diag::unknown_argument, arg.span, format, arg.name.text).help("it has `header`");
+        else if (!header)
+          e.diags.report(Diag::needs_bool, arg.value->span, "header", print(*arg.value));
+        if (!header)
+          return false;
+        options.header = *header;
+      }
     for (auto &arg : callExpr->args) {
-      Value value = e.evaluate(*arg.value, frame);
-      if (arg.name && arg.name.text == "header")
+      if (format == "csv" && arg.name)
         continue;
+      Value value = e.evaluate(*arg.value, frame);
       auto *path = value.as<Text>();
       if (!path || (format == "csv") == bool(arg.name)) {
         e.diags.report(Diag::data_files, arg.span, format)
@@ -91,7 +122,7 @@ bool TrainElaborator::dataSocket(const Data &data, plan::Source &made, Span span
         return false;
       }
       std::string file = resolved(e.diags.sources().file(decl.span), path->text);
-      auto extent = data::inspect(format, file);
+      auto extent = data::inspect(format, file, options);
       if (!extent) {
         e.diags.report(Diag::data_file, arg.value->span, extent.status().message());
         return false;
@@ -101,7 +132,7 @@ bool TrainElaborator::dataSocket(const Data &data, plan::Source &made, Span span
         return false;
       }
       made.rows = extent->rows;
-      made.inputs.push_back({file, extent->width(), 0, false});
+      made.inputs.push_back({file, extent->width(), 0, options.header});
       raws.push_back({arg.name ? arg.name.text : "columns", extent->shape, static_cast<int64_t>(made.inputs.size()) - 1});
     }
     if (raws.empty()) {
@@ -142,6 +173,11 @@ bool TrainElaborator::dataSocket(const Data &data, plan::Source &made, Span span
     return e.elementwise("add", rows, Value(Tensor{position.getResult(), false, 0}), {});
   });
   bool good = true;
+  auto refused = [&](const ast::Ident &name) {
+    // What reads the item stays silent.
+    inner->define(name.text, Value(), NameKind::Local, name.span);
+    good = false;
+  };
   for (auto &item : decl.items) {
     Frame itemFrame{inner, nullptr, "data " + decl.name.text};
     auto *let = ast::dynCast<ast::LetStmt>(item->binding.get());
@@ -155,7 +191,7 @@ bool TrainElaborator::dataSocket(const Data &data, plan::Source &made, Span span
     Elem elem = Elem::Real;
     int64_t classes = 0;
     if (type && !e.declaredShape(*type, inner, shape, elem, &classes)) {
-      good = false;
+      refused(name);
       e.place = here;
       continue;
     }
@@ -168,22 +204,23 @@ bool TrainElaborator::dataSocket(const Data &data, plan::Source &made, Span span
     e.place = here;
     auto t = value.isInvalid() ? std::nullopt : e.tensor(value, name.span);
     if (!t) {
-      good = false;
+      refused(name);
       continue;
     }
     if (type) {
       if (elem == Elem::Bool && elemOfType(t->type()) == Elem::Real) {
         e.diags.report(Diag::declared_type, name.span, "`" + name.text + "`", print(*type), describe(value));
-        good = false;
+        refused(name);
         continue;
       }
-      *t = e.cast(*t, elem, false, name.span);
+      *t = elem == Elem::Int && elemOfType(t->type()) == Elem::Real ? e.wholeOrMarked(*t, name.span)
+                                                                    : e.cast(*t, elem, false, name.span);
       if (t->type().getRank() == 0 && !shape.empty())
         *t = e.broadcastScalar(*t, RankedTensorType::get(shape, t->type().getElementType()), name.span);
       if (t->type().getShape() != ArrayRef<int64_t>(shape)) {
         e.diags.report(Diag::declared_type, let ? let->value->span : name.span, "`" + name.text + "`", print(*type), describeType(t->type()))
             .note(type->span, "declared here");
-        good = false;
+        refused(name);
         continue;
       }
       t->classes = classes;
@@ -191,6 +228,10 @@ bool TrainElaborator::dataSocket(const Data &data, plan::Source &made, Span span
     inner->define(name.text, Value(*t, name.span), NameKind::Local, name.span);
     if (!type || item->fixed)
       continue;
+    SmallVector<int64_t> column = {made.rows};
+    column.append(shape.begin(), shape.end());
+    if (!fitsMemory(column, e.diags, name.span))
+      return false;
     plan::Element element = elem == Elem::Real ? plan.precision : elem == Elem::Int ? plan::Element::i64 : plan::Element::i1;
     int64_t arena = static_cast<int64_t>(plan.arenas.size());
     plan.arenas.push_back({decl.name.text + "." + name.text + ".chunk", "raw", made.chunk * RankedTensorType::get(shape, e.real()).getNumElements() * plan::sizeOf(element)});
@@ -213,15 +254,44 @@ bool TrainElaborator::dataSocket(const Data &data, plan::Source &made, Span span
   return good;
 }
 
+/// A part of a split: a share, or rows `0:100` or `0..100`.
+Value TrainElaborator::splitPart(const ast::Expr &expr, int64_t rows, Frame &frame) {
+  auto *slice = ast::dynCast<ast::SliceExpr>(&expr);
+  if (!slice)
+    return e.evaluate(expr, frame);
+  Range range{0, rows};
+  for (auto [bound, to] : {std::pair{slice->low.get(), &range.low}, std::pair{slice->high.get(), &range.high}})
+    if (bound) {
+      auto known = e.knownInt(e.evaluate(*bound, frame), bound->span, "a bound of a split");
+      if (!known)
+        return {};
+      *to = *known;
+    }
+  if (range.high < range.low || range.low < 0) {
+    e.diags.report(Diag::slice_backwards, expr.span, range.low, range.high);
+    return {};
+  }
+  return Value(range, expr.span);
+}
+
+/// A part without rows; `sede=0` is one that was meant to be the seed.
+static void reportEmptyPart(const ast::Argument &part, DiagnosticEngine &diags) {
+  auto report = diags.report(Diag::split_empty, part.span, part.name.text);
+  if (!nearest(part.name.text, std::vector<std::string>{"seed"}).empty())
+    report.help("did you mean `seed`?");
+  else
+    report.help("leave it out, or give it a share above 0");
+}
+
 std::optional<int64_t> TrainElaborator::set(const Data &data, Span span) {
   plan::Plan &plan = out->plan;
   std::string name = data.decl->name.text + (data.split.empty() ? "" : "." + data.split);
-  for (size_t i = 0; i < plan.sets.size(); ++i)
-    if (plan.sets[i].name == name)
-      return static_cast<int64_t>(i);
   auto sourceIndex = source(data, span);
   if (!sourceIndex)
     return std::nullopt;
+  for (size_t i = 0; i < plan.sets.size(); ++i)
+    if (plan.sets[i].name == name)
+      return static_cast<int64_t>(i);
   const plan::Source &from = plan.sources[*sourceIndex];
   plan::Set made;
   made.name = name;
@@ -230,16 +300,30 @@ std::optional<int64_t> TrainElaborator::set(const Data &data, Span span) {
   made.fieldArenas.assign(from.fields.size(), -1);
   double before = 0;
   Frame frame{e.globals};
+  std::set<std::string> parts;
   for (auto &part : data.decl->split) {
+    if (!part.name || !parts.insert(part.name.text).second) {
+      if (part.name)
+        e.diags.report(Diag::repeated_argument, part.span, part.name.text);
+      else
+        e.diags.report(Diag::split_unnamed, part.span);
+      return std::nullopt;
+    }
     if (part.name.text == "seed") {
       if (auto seed = e.knownInt(e.evaluate(*part.value, frame), part.span, "the seed of a split"))
         made.splitSeed = static_cast<uint64_t>(*seed);
       continue;
     }
-    Value value = e.evaluate(*part.value, frame);
+    Value value = splitPart(*part.value, from.rows, frame);
+    if (value.isInvalid())
+      return std::nullopt;
     if (auto *range = value.as<Range>()) {
       if (range->high > from.rows) {
         e.diags.report(Diag::index_out_of_range, part.span, range->high, from.rows);
+        return std::nullopt;
+      }
+      if (range->low >= range->high) {
+        reportEmptyPart(part, e.diags);
         return std::nullopt;
       }
       if (part.name.text == data.split) {
@@ -250,13 +334,21 @@ std::optional<int64_t> TrainElaborator::set(const Data &data, Span span) {
     }
     auto *c = value.as<Const>();
     if (!c || !(c->number >= 0) || before + c->number > 1 + 1e-9) {
-      e.diags.report(Diag::split_share, part.span, part.name.text).help("shares add up to at most 1: `split(train=0.8, test=0.2)`");
+      bool isSeed = !nearest(part.name.text, std::vector<std::string>{"seed"}).empty();
+      e.diags.report(Diag::split_share, part.span, part.name.text)
+          .help(isSeed ? "did you mean `seed`?" : "shares add up to at most 1: `split(train=0.8, test=0.2)`");
+      return std::nullopt;
+    }
+    int64_t first = std::llround(before * double(from.rows));
+    int64_t rows = std::llround((before + c->number) * double(from.rows)) - first;
+    if (rows < 1) {
+      reportEmptyPart(part, e.diags);
       return std::nullopt;
     }
     if (part.name.text == data.split) {
       made.permuted = true;
-      made.first = std::llround(before * double(from.rows));
-      made.rows = std::llround((before + c->number) * double(from.rows)) - made.first;
+      made.first = first;
+      made.rows = rows;
     }
     before += c->number;
   }

@@ -6,7 +6,8 @@
 // the statements of one experiment.
 //
 //   Expressions.cpp  operators, indexing, names      Builtins.cpp   functions of the language
-//   Calls.cpp        fn, closures, models            Statements.cpp blocks, loops, conditions
+//   Calls.cpp        fn, closures, models            Statements.cpp blocks, assignments, writes
+//   Loops.cpp        for, while, repeat              Conditions.cpp if
 //   Types.cpp        declared types, shapes          Numbers.cpp    constants, casts, broadcasts
 //   Train.cpp        sockets and program of a train  Rules.cpp      rules in their sockets
 //   DataSources.cpp  data declarations
@@ -33,16 +34,28 @@
 
 namespace dyn::elab {
 
+/// A part of a train in another form, `with steps = 4_000`; its value as the experiment has it.
+struct TrainChange {
+  const ast::ChangePart *part = nullptr;
+  Value value; ///< invalid for `precision`, of which the word counts
+};
+
 /// What may be said from outside the spec: `--set`, `--seed`, and what an experiment's `with` changes.
 struct TrainRequest {
   const ast::TrainDecl *decl = nullptr;
   std::string runName;                          ///< metrics and folders; empty: the train's name
   std::vector<std::pair<std::string, Value>> arguments; ///< hyperparameters by name
-  std::vector<const ast::ChangePart *> changes; ///< clauses replaced by `with`
-  ScopePtr changeScope;                         ///< where their values are read
+  std::vector<TrainChange> changes;             ///< clauses replaced by `with`
+  ScopePtr changeScope;                         ///< where their options are read
   std::optional<uint64_t> seed;
   bool checkBounds = false;                     ///< check what clips promise after every step
   bool gradientsGiven = false;                  ///< clips and optimizers alone: gradients are read from an arena
+};
+
+/// A hyperparameter that follows a schedule.
+struct ScheduledNumber {
+  std::string name; ///< "adamw.lr"
+  Rule schedule;
 };
 
 /// A train as IR and what the runtime needs beside it.
@@ -50,6 +63,7 @@ struct Elaborated {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   plan::Plan plan;
   std::vector<const ast::Expr *> expects;
+  std::vector<ScheduledNumber> schedules;
   ScopePtr scope; ///< hyperparameters and locals, for `expect`
 };
 
@@ -82,6 +96,7 @@ struct Frame {
   int draws = 0;
   std::string assigning;              ///< the name that a draw is assigned to
   std::optional<Value> result;        ///< of `return`
+  Span resultSpan;                    ///< where it was returned
   std::vector<Value> *yields = nullptr;
   std::vector<int64_t> passes;        ///< of unrolled loops around, for draw keys
   bool inRuntimeBranch = false;       ///< `return` may not leave it
@@ -117,6 +132,12 @@ public:
 
   mlir::OpBuilder builder;
   DiagnosticEngine &diags;
+  /// Whether this elaboration reported an error; those of other trains and runs do not count.
+  bool hasFailed() const { return diags.errorCount() != errorsBefore; }
+
+  /// A value of an experiment computed now: a number, if it is one.
+  Value known(const Value &value, Span span);
+  std::optional<int64_t> knownInt(const Value &value, Span span, const char *role);
 
 private:
   friend class BuiltinTable;
@@ -132,14 +153,15 @@ private:
   /// A constant as a rank-0 tensor: f64 or i64 or i1.
   Tensor materialise(const Const &constant, Span span);
   /// Anything numeric as a tensor; nothing (after a report) for others.
-  std::optional<Tensor> tensor(const Value &value, Span span, const char *role = "value");
+  std::optional<Tensor> tensor(const Value &value, Span span, const char *role = "this");
   Tensor cast(Tensor x, Elem elem, bool number, Span span);
+  /// Reals as whole numbers; those with a fraction become `plan::notWhole`, which loading refuses by row.
+  Tensor wholeOrMarked(Tensor x, Span span);
   /// The rank-0 `x` at every place of `like` (leaf-wise, tree and per-leaf values too).
   Tensor broadcastScalar(Tensor x, mlir::RankedTensorType like, Span span);
   Tensor spread(Tensor perLeaf, mlir::RankedTensorType like, Span span);
   /// Makes two operands meet: element types, numbers, hidden axes. False after a report.
   bool unify(Tensor &a, Tensor &b, Span span, const std::string &what, Span aSpan, Span bSpan);
-  std::optional<int64_t> knownInt(const Value &value, Span span, const char *role);
   std::optional<bool> knownBool(const Value &value);
   Value boolean(bool value, Span span) { return Value(Const{value ? 1.0 : 0.0, Elem::Bool, false, ""}, span); }
   Value integer(int64_t value, Span span) { return Value(Const{double(value), Elem::Int, false, ""}, span); }
@@ -166,6 +188,7 @@ private:
   //===--- Builtins.cpp ---===//
   struct Args;
   Value callBuiltin(const std::string &name, const std::vector<ast::Argument> &args, Span span, Frame &frame);
+  Value callWith(const std::string &name, const Args &args, Frame &frame);
   Value callOther(const std::string &name, const Args &args, const std::vector<Value> &values, Frame &frame);
   Value unaryMath(const std::string &name, const Value &x, Span span);
   Value select(const Value &condition, const Value &a, const Value &b, Span span);
@@ -201,6 +224,7 @@ private:
   Value reducedCount(const Value &x, const ast::Expr *axis, const ast::Expr *over, Span span, Frame &frame);
   Value mean(const Value &x, const ast::Expr *axis, const ast::Expr *over, Span span, Frame &frame);
   Value spreadBack(const Value &reduced, const Value &like, const ast::Expr *axis, Span span, Frame &frame);
+  bool checkDistribution(const Distribution &dist, Span span);
   Value noOver(const std::string &name, Span span);
   Value drawFrom(const Distribution &dist, llvm::ArrayRef<int64_t> shape, mlir::Attribute encoding, Span span,
                  Frame &frame);
@@ -218,7 +242,11 @@ private:
                   const std::string &what, Span span);
   Value instantiateModel(const ast::ModelDecl &decl, const std::vector<ast::Argument> &args, Span span, Frame &frame);
   Value instantiateRule(const ast::RuleDecl &decl, const std::vector<ast::Argument> &args, Span span, Frame &frame);
+  /// A rule with another value for one hyperparameter.
+  Value adjustRule(const Rule &rule, const ast::Ident &name, const Value &value);
   void placeInstance(Instance &instance, const std::string &name, Frame &frame);
+  /// What a hyperparameter's expression gave, computed now where that is possible: its code may be read in any region.
+  Value computedNow(const Value &value, const ast::Expr &expr, Frame &frame);
   Value lookupGlobal(const std::string &name, Span span);
 
   //===--- Types.cpp ---===//
@@ -247,6 +275,8 @@ private:
   /// Both sides of a condition that is known only while the run goes, each giving as many values.
   std::vector<Value> branch(Tensor condition, const std::function<std::vector<Value>()> &thenSide,
                             const std::function<std::vector<Value>()> &elseSide, Span span);
+  void guardPlaces(mlir::Block &block, Tensor condition, bool wanted, Span span);
+  //===--- Loops.cpp ---===//
   void loop(const ast::Ident *variable, const Value &items, const ast::Block *block, const ast::Expr *body,
             Span rangeSpan, Span span, Frame &frame, std::vector<Value> *yields);
   void executeLoop(const ast::Ident *variable, const ast::Expr &range, const ast::Block &body, Span span,
@@ -257,6 +287,16 @@ private:
                 Span span, Frame &frame);
   void scan(const ast::Ident *variable, const Value &items, int64_t trip, const ast::Block *block,
             const ast::Expr *body, Span span, Frame &frame, std::vector<Value> *yields);
+  struct Carried;
+  std::optional<Carried> carriedNow(std::vector<std::string> names, Span span, Frame &frame);
+  std::optional<llvm::SmallVector<mlir::Value>> initsOf(const Carried &carried, Span span);
+  void bindCarried(const Carried &carried, mlir::ValueRange values, Span span, Frame &frame);
+  bool nextCarried(Carried &carried, mlir::ValueRange before, mlir::Attribute axes, bool &again, Span span, Frame &frame,
+                   llvm::SmallVectorImpl<mlir::Value> &results);
+  Tensor whileCondition(const ast::WhileStmt &stmt, Frame &frame);
+  void guardPasses(const ast::WhileStmt &stmt, const Carried &carried, mlir::ValueRange carries, mlir::Block &block,
+                   Frame &frame);
+  bool yielded(const Value &value, Span span, std::vector<Tensor> &stacks, llvm::SmallVectorImpl<mlir::Value> &results);
   void declareParam(const ast::LeafStmt &stmt, Frame &frame);
   Value assign(const ast::Ident &name, Value value, Frame &frame);
   /// Names that a block gives new values to and that exist outside it.
@@ -264,8 +304,6 @@ private:
   /// Makes the values of carried names tensors of types that stay the same from pass to pass.
   std::optional<mlir::Value> asCarry(const Value &value, mlir::Type type, Span span);
 
-  /// A value of an experiment computed now: a number, if it is one.
-  Value known(const Value &value, Span span);
   std::optional<HostArray> hostOf(mlir::Value value, Span span);
 
   mlir::MLIRContext &context;
@@ -274,6 +312,8 @@ private:
   mlir::FloatType realType;
   mlir::Attribute place; ///< axes of the place where code runs: null, or `example`
   int depth = 0;
+  bool reportedDepth = false;
+  size_t errorsBefore = 0;
 
   // Parameters.
   std::map<std::string, ParamInfo *> paramsByPath;
@@ -292,7 +332,8 @@ private:
   // Draws.
   bool mayDraw = false, drawsByStep = false, drawsByRow = false;
   nd::Stream drawStream = nd::Stream::init;
-  mlir::Value drawPass; ///< of the run-time loop around
+  mlir::Value drawPass; ///< of the run-time loops around
+  int drawsMade = 0;
 
   // Numbers.
   plan::Plan *plan = nullptr;
@@ -312,6 +353,18 @@ struct BuiltinRow {
 Value lastOf(const Series &series, Span span);
 bool isBuiltin(llvm::StringRef name);
 BuiltinRow builtinRow(llvm::StringRef name);
+
+/// `params` of `param`, `grad` of `grads` …: the same bytes, leaf by leaf or as a tree; empty for other names.
+std::string twinOf(llvm::StringRef name);
+/// Whether a `yield` of a loop's body is its own, not one of an array inside.
+bool yieldsItself(const ast::Block &body);
+
+/// What records are made of, depth first; other values stand for themselves.
+std::vector<Value> leafValues(const std::vector<Value> &values);
+/// Puts the fields of each `b` in the order of its `a`; false when they are not alike.
+bool alignAll(const std::vector<Value> &a, std::vector<Value> &b);
+/// The inverse of leafValues: values made like `models`.
+std::vector<Value> rebuildAll(const std::vector<Value> &models, const std::vector<Value> &leaves);
 
 /// 64-bit FNV-1a of a draw's place: stable on every machine.
 int64_t siteOf(llvm::StringRef text);

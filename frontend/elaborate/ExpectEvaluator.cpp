@@ -50,6 +50,8 @@ bool ExpectEvaluator::expect(const ast::Expr &claim, Frame &frame, bool verbose)
   if (value.isInvalid() || diags.errorCount() != errors)
     return false;
   auto host = e.host(value, claim.span);
+  if (diags.errorCount() != errors)
+    return false;
   if (!host || host->elem != Elem::Bool || host->values.size() != 1) {
     diags.report(Diag::expect_not_bool, claim.span, describe(value)).help("`all(…)` and `any(…)` make one of many");
     return false;
@@ -114,6 +116,45 @@ bool ExpectEvaluator::train(const ast::TrainDecl &decl, const TrainRequest &requ
   return held;
 }
 
+/// A value that outlives the experiment's own code: numbers and arrays as they came out.
+Value ExpectEvaluator::forTrain(const Value &value, Span span) {
+  Value now = e.known(value, span);
+  auto host = now.as<Tensor>() ? e.host(now, span) : std::nullopt;
+  if (!host)
+    return now;
+  auto array = std::make_shared<Series>();
+  array->name = "an array";
+  array->isArray = true;
+  array->shape.assign(host->shape.begin(), host->shape.end());
+  array->values = host->values;
+  array->elem = host->elem;
+  return Value(array, span);
+}
+
+/// Reads a part of `with`: a hyperparameter is an argument, anything else the train's to apply.
+bool ExpectEvaluator::changePart(const ast::ChangePart &part, const ast::TrainDecl &train, TrainRequest &request,
+                                 Frame &frame) {
+  const std::string name = part.path.text();
+  Value value;
+  if (name != "precision") {
+    value = e.evaluate(*part.value, frame);
+    if (value.isInvalid())
+      return false;
+    value = forTrain(value, part.span);
+    value.origin = part.value->span;
+  }
+  bool hyper = llvm::any_of(train.parameters.items, [&](auto &p) { return p.name.text == name; });
+  if (!hyper) {
+    request.changes.push_back({&part, value});
+    return true;
+  }
+  bool plain = part.ruleOptions.empty() && part.sourceOptions.empty();
+  if (!plain)
+    diags.report(Diag::part_option, part.span, name).help("leave it out");
+  request.arguments.emplace_back(name, value);
+  return plain;
+}
+
 Value ExpectEvaluator::run(const ast::RunStmt &stmt, Frame &frame, const RunTrain &runTrain) {
   if (stmt.sweep || stmt.variant.fork) {
     diags.report(Diag::not_supported, stmt.span, stmt.sweep ? "`sweep` is" : "`fork` is");
@@ -150,7 +191,7 @@ Value ExpectEvaluator::run(const ast::RunStmt &stmt, Frame &frame, const RunTrai
       Value value = e.evaluate(*arg.value, frame);
       if (value.isInvalid())
         return {};
-      value = e.known(value, arg.span);
+      value = forTrain(value, arg.span);
       value.origin = arg.value->span;
       request.arguments.emplace_back(name, value);
     }
@@ -160,21 +201,41 @@ Value ExpectEvaluator::run(const ast::RunStmt &stmt, Frame &frame, const RunTrai
       diags.report(Diag::not_supported, change.span, "`without` is");
       return {};
     }
-    for (auto &part : change.parts) {
-      const std::string name = part.path.text();
-      bool hyper = llvm::any_of(named->decl->parameters.items, [&](auto &p) { return p.name.text == name; });
-      if (!hyper) {
-        request.changes.push_back(&part);
-        continue;
-      }
-      Value value = e.evaluate(*part.value, frame);
-      if (value.isInvalid())
+    for (auto &part : change.parts)
+      if (!changePart(part, *named->decl, request, frame))
         return {};
-      request.arguments.emplace_back(name, e.known(value, part.span));
-    }
   }
   auto result = runTrain(request);
   return result ? Value(result, stmt.span) : Value();
+}
+
+void ExpectEvaluator::check(const ast::ExperimentDecl &decl, const RunTrain &elaborate) {
+  auto scope = std::make_shared<Scope>(globals);
+  std::map<std::string, Value> none;
+  if (!e.bindValues(decl.parameters, none, scope, NameKind::Hyperparameter, "`" + decl.name.text + "`", decl.name.span))
+    return;
+  Frame frame(std::make_shared<Scope>(scope));
+  e.onRun = [&](const ast::RunStmt &stmt, Frame &at) { return run(stmt, at, elaborate); };
+  e.onExpect = [&](const ast::ExpectStmt &stmt, Frame &at) { (void)e.evaluate(*stmt.value, at); };
+  for (auto &stmt : decl.body->statements)
+    e.execute(*stmt, frame);
+}
+
+std::optional<double> ExpectEvaluator::scheduled(const Rule &schedule, int64_t step, int64_t total, int64_t epoch) {
+  auto scope = std::make_shared<Scope>(schedule.hyper ? schedule.hyper : globals);
+  Span span = schedule.decl->name.span;
+  for (auto [name, value] : {std::pair("t", step), std::pair("total", total), std::pair("epoch", epoch)})
+    scope->define(name, e.integer(value, span), NameKind::Socket, span);
+  Frame frame(scope);
+  Value value = e.runBody(schedule.decl->body, frame, span, "the schedule `" + schedule.decl->name.text + "`");
+  auto host = value.isInvalid() ? std::nullopt : e.host(value, span);
+  return host && host->values.size() == 1 ? std::optional(host->values[0]) : std::nullopt;
+}
+
+std::optional<Value> ExpectEvaluator::value(const ast::Expr &expr) {
+  Frame frame(std::make_shared<Scope>(globals));
+  Value value = e.evaluate(expr, frame);
+  return value.isInvalid() ? std::nullopt : std::optional(e.known(value, expr.span));
 }
 
 bool ExpectEvaluator::experiment(const ast::ExperimentDecl &decl, const RunTrain &runTrain, bool verbose) {

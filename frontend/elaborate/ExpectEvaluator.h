@@ -18,9 +18,19 @@ public:
   bool train(const ast::TrainDecl &decl, const TrainRequest &request, const RunResult &result, bool verbose);
   /// Runs the statements of an experiment in order; whether all ran and every `expect` held.
   bool experiment(const ast::ExperimentDecl &decl, const RunTrain &runTrain, bool verbose);
+  /// Goes through an experiment without running anything: each `run` whose arguments are known without a run is given
+  /// to `elaborate`, which answers with what its metrics are called. Values of metrics are unknown (invalid), and what
+  /// follows from them is passed over.
+  void check(const ast::ExperimentDecl &decl, const RunTrain &elaborate);
+  /// A schedule's value at a step.
+  std::optional<double> scheduled(const Rule &schedule, int64_t step, int64_t total, int64_t epoch);
+  /// An expression over declarations, computed now.
+  std::optional<Value> value(const ast::Expr &expr);
 
 private:
+  bool changePart(const ast::ChangePart &part, const ast::TrainDecl &train, TrainRequest &request, Frame &frame);
   bool expect(const ast::Expr &claim, Frame &frame, bool verbose);
+  Value forTrain(const Value &value, Span span);
   Value run(const ast::RunStmt &stmt, Frame &frame, const RunTrain &runTrain);
 
   DiagnosticEngine &diags;

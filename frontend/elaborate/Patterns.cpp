@@ -19,9 +19,14 @@ bool matchesPath(llvm::StringRef pattern, llvm::StringRef path) {
 static bool matchesShape(const ast::ShapePattern &pattern, const ParamInfo &leaf, Elaborator &elaborator, ScopePtr scope) {
   if (pattern.shape.size() != leaf.shape.size())
     return false;
+  std::map<std::string, int64_t> bound;
   for (size_t i = 0; i < leaf.shape.size(); ++i) {
-    if (ast::isa<ast::NameExpr>(pattern.shape[i].get()))
+    // `[n, n]` takes squares only.
+    if (auto *name = ast::dynCast<ast::NameExpr>(pattern.shape[i].get())) {
+      if (bound.emplace(name->name, leaf.shape[i]).first->second != leaf.shape[i])
+        return false;
       continue;
+    }
     Frame frame{scope};
     Value size = elaborator.evaluate(*pattern.shape[i], frame);
     if (auto *c = size.as<Const>(); !c || static_cast<int64_t>(c->number) != leaf.shape[i])
@@ -42,10 +47,10 @@ static bool matches(const ast::Pattern &pattern, const ParamInfo &leaf, Elaborat
   return false;
 }
 
-bool ownsLeaf(const ast::RuleClause &clause, const ast::RuleDecl &rule, const ParamInfo &leaf, Elaborator &elaborator,
+bool ownsLeaf(const std::vector<ast::RuleOption> &options, const ast::RuleDecl &rule, const ParamInfo &leaf, Elaborator &elaborator,
               ScopePtr scope, bool &otherwise) {
   bool owns = !rule.on || matches(*rule.on, leaf, elaborator, scope);
-  for (const ast::RuleOption &option : clause.options) {
+  for (const ast::RuleOption &option : options) {
     if (option.form == ast::RuleOption::Form::On)
       owns &= matches(*option.pattern, leaf, elaborator, scope);
     else if (option.form == ast::RuleOption::Form::Except)

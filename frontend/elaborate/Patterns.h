@@ -5,9 +5,9 @@
 
 namespace dyn::elab {
 
-/// Whether an optimizer clause claims a leaf: its own options (`on`, `except`, `otherwise`) and the pattern of the
+/// Whether an optimizer clause with these options claims a leaf: the options (`on`, `except`, `otherwise`) and the pattern of the
 /// rule's declaration. A clause without any claims all. `otherwise` is set when it takes what nobody claims.
-bool ownsLeaf(const ast::RuleClause &clause, const ast::RuleDecl &rule, const ParamInfo &leaf, Elaborator &elaborator,
+bool ownsLeaf(const std::vector<ast::RuleOption> &options, const ast::RuleDecl &rule, const ParamInfo &leaf, Elaborator &elaborator,
               ScopePtr scope, bool &otherwise);
 /// `*` stands for any characters.
 bool matchesPath(llvm::StringRef pattern, llvm::StringRef path);

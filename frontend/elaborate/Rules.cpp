@@ -11,32 +11,32 @@ using namespace mlir;
 namespace dyn::elab {
 
 std::optional<Rule> TrainElaborator::ruleOf(const ast::RuleClause &clause) {
-  Frame frame{scope};
-  const ast::Expr *expr = clause.value.get();
-  ScopePtr where = scope;
-  if (clause.rule == ast::RuleKind::Optimizer && clause.options.empty() && !clause.name)
-    for (const ast::ChangePart *part : request.changes)
-      if (part->path.text() == "optimizer") {
-        expr = part->value.get();
-        where = request.changeScope;
-      }
-  frame.scope = where;
-  Value value = e.evaluate(*expr, frame);
+  Frame frame{std::make_shared<Scope>(scope)};
+  bindLocals(frame.scope);
+  RuleChange change;
+  if (auto it = ruleChanges.find(&clause); it != ruleChanges.end())
+    change = it->second;
+  const ast::Expr *expr = &valueOf(clause);
+  Value value = change.whole ? change.whole->value : e.evaluate(*expr, frame);
   if (auto *named = value.as<Rule>(); named && !named->hyper)
-    value = e.instantiateRule(*named->decl, {}, clause.value->span, frame);
+    value = e.instantiateRule(*named->decl, {}, expr->span, frame);
+  for (const TrainChange *member : change.members)
+    if (auto *whole = value.as<Rule>())
+      value = e.adjustRule(*whole, member->part->path.names[1], member->value);
   auto *rule = value.as<Rule>();
   if (!rule) {
     if (!value.isInvalid())
-      e.diags.report(Diag::wrong_kind, clause.value->span, print(*clause.value), describe(value),
+      e.diags.report(Diag::wrong_kind, expr->span, print(*expr), describe(value),
                      std::string("a rule of the kind ") + ast::spelling(clause.rule));
     return std::nullopt;
   }
   if (rule->decl->rule != clause.rule) {
-    e.diags.report(Diag::wrong_kind, clause.value->span, rule->decl->name.text,
+    e.diags.report(Diag::wrong_kind, expr->span, rule->decl->name.text,
                    std::string("a rule of the kind ") + ast::spelling(rule->decl->rule),
                    std::string("one of the kind ") + ast::spelling(clause.rule));
     return std::nullopt;
   }
+  listSchedules(*rule, clause.name ? clause.name.text : rule->decl->name.text);
   return *rule;
 }
 
@@ -51,26 +51,37 @@ Value TrainElaborator::scheduled(const Rule &rule, Span span) {
   return e.runBody(rule.decl->body, frame, span, "the schedule `" + rule.decl->name.text + "`");
 }
 
+/// The schedule that a number of a rule follows; nothing for other values, such as a schedule that the rule itself calls.
+std::optional<Rule> TrainElaborator::scheduleOf(const Rule &rule, const std::string &name, const Binding &binding) {
+  auto *schedule = binding.value.as<Rule>();
+  if (!schedule || schedule->decl->rule != ast::RuleKind::Schedule)
+    return std::nullopt;
+  auto parameter = llvm::find_if(rule.decl->parameters.items, [&](auto &p) { return p.name.text == name; });
+  auto *named = ast::dynCast<ast::NamedType>(parameter->type.get());
+  if (named && named->name.text == "schedule")
+    return std::nullopt;
+  if (schedule->hyper)
+    return *schedule;
+  Frame frame{e.globals};
+  Value made = e.instantiateRule(*schedule->decl, {}, binding.span, frame);
+  return made.isInvalid() ? std::nullopt : std::optional(*made.as<Rule>());
+}
+
+/// For the plan that `dync check` prints.
+void TrainElaborator::listSchedules(const Rule &rule, const std::string &owner) {
+  for (auto &[name, binding] : rule.hyper->names)
+    if (auto schedule = scheduleOf(rule, name, binding))
+      out->schedules.push_back({owner + "." + name, *schedule});
+}
+
 /// The hyperparameters of a rule, those that are scheduled at their present value.
 ScopePtr TrainElaborator::ruleScope(const Rule &rule) {
   auto scope = std::make_shared<Scope>(rule.hyper);
   for (auto &[name, binding] : rule.hyper->names) {
-    auto *inner = binding.value.as<Rule>();
-    if (!inner || inner->decl->rule != ast::RuleKind::Schedule)
+    auto schedule = scheduleOf(rule, name, binding);
+    if (!schedule)
       continue;
-    auto parameter = llvm::find_if(rule.decl->parameters.items, [&](auto &p) { return p.name.text == name; });
-    auto *named = ast::dynCast<ast::NamedType>(parameter->type.get());
-    if (named && named->name.text == "schedule")
-      continue;
-    Rule schedule = *inner;
-    if (!schedule.hyper) {
-      Frame frame{e.globals};
-      Value made = e.instantiateRule(*schedule.decl, {}, binding.span, frame);
-      if (made.isInvalid())
-        continue;
-      schedule = *made.as<Rule>();
-    }
-    Value now = scheduled(schedule, binding.value.origin);
+    Value now = scheduled(*schedule, binding.value.origin);
     if (auto t = now.isInvalid() ? std::nullopt : e.tensor(now, binding.span); t)
       now = Value(e.cast(*t, Elem::Real, true, binding.span), binding.span);
     scope->define(name, now, NameKind::Hyperparameter, binding.span);
@@ -117,8 +128,29 @@ Value TrainElaborator::socketCall(const std::string &name, const std::vector<ast
 // States
 //===----------------------------------------------------------------------===//
 
+/// The first name in a state's initial value that the rule knows only while the run goes.
+static const ast::NameExpr *readTooEarly(const ast::StateStmt &stmt, Scope &rule, Scope &start) {
+  const ast::NameExpr *early = nullptr;
+  ast::walk(*stmt.init, [&](const ast::Node &node) {
+    auto *name = ast::dynCast<ast::NameExpr>(&node);
+    if (name && !early && !start.find(name->name) && rule.find(name->name))
+      early = name;
+    return !early;
+  });
+  return early;
+}
+
 void TrainElaborator::declareState(const ast::StateStmt &stmt, Frame &frame) {
   std::string key = currentSite + "." + stmt.name.text;
+  if (!ruleLeaves) {
+    e.diags.report(Diag::not_supported, stmt.span, "a `state` here is").help("an optimizer or a clip may have states");
+    return frame.scope->define(stmt.name.text, Value(), NameKind::State, stmt.name.span);
+  }
+  if (auto *early = readTooEarly(stmt, *frame.scope, *ruleStart)) {
+    e.diags.report(Diag::state_starts_before, early->span, early->name, stmt.name.text)
+        .help("a state starts before the first step, from sizes, hyperparameters, `params` and draws");
+    return frame.scope->define(stmt.name.text, Value(), NameKind::State, stmt.name.span);
+  }
   if (stmt.axis && stmt.axis.text != "leaf") {
     e.diags.report(Diag::not_supported, stmt.axis.span, "`" + stmt.axis.text + " state` is");
     return;
@@ -153,6 +185,14 @@ void TrainElaborator::declareState(const ast::StateStmt &stmt, Frame &frame) {
     if (!type) {
       frame.scope->define(stmt.name.text, Value(), NameKind::State, stmt.name.span);
       return;
+    }
+    if (stmt.axis && !type.getEncoding() && !rulePatterned) {
+      if (type.getRank() != 0) {
+        e.diags.report(Diag::not_supported, stmt.type ? stmt.type->span : stmt.init->span, "an array for each leaf is");
+        return frame.scope->define(stmt.name.text, Value(), NameKind::State, stmt.name.span);
+      }
+      int64_t count = static_cast<int64_t>(ruleLeaves->size());
+      type = RankedTensorType::get({count}, type.getElementType(), ir::PerLeafAttr::get(&e.context, count));
     }
     if (isa_and_present<ir::AxesAttr>(type.getEncoding())) {
       e.diags.report(Diag::axis_in_write, stmt.span, stmt.name.text, "example");
@@ -216,7 +256,7 @@ void TrainElaborator::runRule(const Rule &rule, ScopePtr scope, const std::strin
   frame.rule = rule.decl;
   if (rule.decl->body.block)
     e.execute(*rule.decl->body.block, frame);
-  if (e.diags.hasErrors())
+  if (e.hasFailed())
     return;
   for (State *state : statesByOwner[site]) {
     Binding *binding = scope->find(state->decl->name.text);
@@ -244,7 +284,7 @@ Value TrainElaborator::applyClips(Value grads) {
     defineWritable(inner, "grads", grads, span);
     defineWritable(inner, "grad", e.recast(grads, false, span), span);
     runRule(rule, inner, currentSite, e.treeLeaves, 0, false);
-    if (e.diags.hasErrors())
+    if (e.hasFailed())
       return {};
     Binding &whole = inner->names["grads"], &leafwise = inner->names["grad"];
     if (whole.state->written)
@@ -268,6 +308,9 @@ void TrainElaborator::checkBound(const Rule &rule, ScopePtr scope, Span span) {
     e.diags.report(Diag::bound_form, rule.decl->bounds->span);
     return;
   }
+  // In the passes of a rule's own loop (`gradient(p)`) there is no step to name.
+  if (!isa<ir::SocketOp>(e.builder.getInsertionBlock()->getParentOp()))
+    return;
   Frame frame{scope, nullptr, currentSite};
   Value a = e.evaluate(*compare->lhs, frame), b = e.evaluate(*compare->rhs, frame);
   if (a.isInvalid() || b.isInvalid())
@@ -280,8 +323,13 @@ void TrainElaborator::checkBound(const Rule &rule, ScopePtr scope, Span span) {
   auto t = flag.isInvalid() ? std::nullopt : e.tensor(flag, span);
   if (!t)
     return;
-  run::GuardOp::create(e.builder, e.loc(span), t->value, static_cast<int64_t>(out->plan.sites.size()), print(*compare));
-  out->plan.sites.push_back({"bound", print(*compare), e.diags.sources().describe(rule.decl->bounds->span)});
+  // One promise a leaf is as many numbers to guard.
+  mlir::Value guarded = t->value;
+  if (t->type().getEncoding())
+    guarded = e.create<ir::RecastOp>(span, ir::withEncoding(t->type(), {}), guarded);
+  std::string promise = "`" + rule.decl->name.text + "` breaks its bound `" + print(*compare) + "`";
+  run::GuardOp::create(e.builder, e.loc(span), guarded, static_cast<int64_t>(out->plan.sites.size()), promise);
+  out->plan.sites.push_back({"bound", promise, e.diags.sources().describe(rule.decl->bounds->span)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -338,12 +386,14 @@ void TrainElaborator::applyLeafwise(Owner &owner, const Value &grads) {
     return;
   }
   runRule(owner.rule, inner, currentSite, owner.leaves, owner.offset, false);
-  if (e.diags.hasErrors())
+  if (e.hasFailed())
     return;
   for (const char *name : {"params", "param"}) {
     Binding &binding = inner->names[name];
-    if (binding.state->written)
-      writeRange(0, owner.offset, *binding.value.as<Tensor>(), "params", span);
+    if (!binding.state->written)
+      continue;
+    writeRange(0, owner.offset, *binding.value.as<Tensor>(), "params", span);
+    break;
   }
 }
 
@@ -371,7 +421,7 @@ void TrainElaborator::applyByLeaf(Owner &owner, const Value &grads) {
     offerSocket(inner, param, true);
     std::vector<ParamInfo *> one = {leaf};
     runRule(owner.rule, inner, currentSite, one, leaf->offset, true);
-    if (e.diags.hasErrors())
+    if (e.hasFailed())
       return;
     if (inner->names["param"].state->written)
       writeRange(0, leaf->offset, *inner->names["param"].value.as<Tensor>(), leaf->path, span);

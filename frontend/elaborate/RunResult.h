@@ -11,6 +11,7 @@ struct RunResult {
   std::string name;
   std::string prefix;
   bool diverged = false;
+  bool isSketch = false; ///< of a run that is only checked: names are known, values are not
   std::map<std::string, std::shared_ptr<Series>> series;
   std::map<std::string, Value> leaves; ///< final parameters by path
   std::map<std::string, double> hyperparameters;

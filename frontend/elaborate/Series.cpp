@@ -57,7 +57,7 @@ std::optional<HostArray> Elaborator::hostOf(mlir::Value value, Span span) {
     for (mlir::Value operand : op->getOperands())
       operands.push_back(hostCache.lookup(operand));
     auto results = evaluator.evalOp(op, operands, hostCache);
-    if (failed(results))
+    if (mlir::failed(results))
       return std::nullopt;
     for (auto [result, array] : llvm::zip(op->getResults(), *results))
       hostCache[result] = array;
@@ -234,12 +234,12 @@ Value Elaborator::callSeries(const std::string &name, const std::vector<Value> &
 
 Value RunResult::member(const std::vector<std::string> &names, size_t from, DiagnosticEngine &diags, Span span) const {
   if (prefix.empty() && names.size() == from + 1 && names[from] == "diverged")
-    return Value(Const{diverged ? 1.0 : 0.0, Elem::Bool, false, ""}, span);
+    return isSketch ? Value() : Value(Const{diverged ? 1.0 : 0.0, Elem::Bool, false, ""}, span);
   std::string path = prefix;
   for (size_t i = from; i < names.size(); ++i)
     path += (path.empty() || path.back() == '.' ? "" : ".") + names[i];
   if (auto it = series.find(path); it != series.end())
-    return Value(it->second, span);
+    return isSketch ? Value() : Value(it->second, span);
   if (auto it = hyperparameters.find(path); it != hyperparameters.end())
     return Value(Const{it->second, Elem::Real, true, path}, span);
   if (path.starts_with("params."))
@@ -248,6 +248,11 @@ Value RunResult::member(const std::vector<std::string> &names, size_t from, Diag
       leaf.origin = span;
       return leaf;
     }
+  if (names.back() == "at" || names.back() == "on") {
+    diags.report(Diag::not_supported, span, "`." + names.back() + "` of a run or metric is")
+        .help("`x[step >= n]` and `x[i]` choose moments of a metric");
+    return {};
+  }
   std::vector<std::string> known;
   for (auto &[name, unused] : series)
     known.push_back(name);

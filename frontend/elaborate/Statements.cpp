@@ -1,16 +1,9 @@
-//===- Statements.cpp - blocks, assignments, loops, conditions ------------===//
+//===- Statements.cpp - blocks, assignments, writes -----------------------===//
 #include "frontend/elaborate/Elaborator.h"
-
-#include "frontend/AstWalk.h"
 
 using namespace mlir;
 
 namespace dyn::elab {
-
-/// Loops over a known range up to this long are unrolled: their variable is then a known number.
-static constexpr int64_t unrollLimit = 16;
-/// An unrolled loop that makes instances may be longer, but not without bound.
-static constexpr int64_t unrollMost = 4096;
 
 void Elaborator::execute(const ast::Block &block, Frame &frame) {
   for (auto &stmt : block.statements) {
@@ -33,14 +26,18 @@ void Elaborator::execute(const ast::Stmt &stmt, Frame &frame) {
   case ast::Kind::LeafStmt:
     return declareParam(*ast::cast<ast::LeafStmt>(&stmt), frame);
   case ast::Kind::StateStmt:
-    return onState ? onState(*ast::cast<ast::StateStmt>(&stmt), frame) : notHere(stmt.span, "state");
+    return onState ? onState(*ast::cast<ast::StateStmt>(&stmt), frame) : notHere(stmt.span, "`state`");
   case ast::Kind::EmitStmt:
-    return onEmit ? onEmit(*ast::cast<ast::EmitStmt>(&stmt), frame) : notHere(stmt.span, "emit");
+    if (frame.inRuntimeBranch)
+      return notHere(stmt.span, "an `emit` that depends on the run");
+    return onEmit ? onEmit(*ast::cast<ast::EmitStmt>(&stmt), frame) : notHere(stmt.span, "`emit`");
   case ast::Kind::IfStmt:
     return executeIf(*ast::cast<ast::IfStmt>(&stmt), frame);
   case ast::Kind::ForStmt: {
     auto &loop = *ast::cast<ast::ForStmt>(&stmt);
-    return executeLoop(&loop.variable, *loop.range, *loop.body, stmt.span, frame, frame.yields);
+    // Only a loop that yields itself fills the array around it.
+    return executeLoop(&loop.variable, *loop.range, *loop.body, stmt.span, frame,
+                       yieldsItself(*loop.body) ? frame.yields : nullptr);
   }
   case ast::Kind::RepeatStmt:
     return executeRepeat(*ast::cast<ast::RepeatStmt>(&stmt), frame);
@@ -53,6 +50,7 @@ void Elaborator::execute(const ast::Stmt &stmt, Frame &frame) {
       frame.result = Value();
       return;
     }
+    frame.resultSpan = ast::cast<ast::ReturnStmt>(&stmt)->value->span;
     frame.result = evaluate(*ast::cast<ast::ReturnStmt>(&stmt)->value, frame);
     return;
   }
@@ -61,7 +59,7 @@ void Elaborator::execute(const ast::Stmt &stmt, Frame &frame) {
     if (frame.yields)
       frame.yields->push_back(std::move(value));
     else
-      notHere(stmt.span, "yield");
+      notHere(stmt.span, "`yield`");
     return;
   }
   case ast::Kind::FnStmt: {
@@ -72,15 +70,15 @@ void Elaborator::execute(const ast::Stmt &stmt, Frame &frame) {
   case ast::Kind::RunStmt: {
     auto &run = *ast::cast<ast::RunStmt>(&stmt);
     if (!onRun)
-      return notHere(stmt.span, "run");
+      return notHere(stmt.span, "`run`");
     Value value = onRun(run, frame);
     frame.scope->define(run.name.text, std::move(value), NameKind::Local, run.name.span);
     return;
   }
   case ast::Kind::ExpectStmt:
-    return onExpect ? onExpect(*ast::cast<ast::ExpectStmt>(&stmt), frame) : notHere(stmt.span, "expect");
+    return onExpect ? onExpect(*ast::cast<ast::ExpectStmt>(&stmt), frame) : notHere(stmt.span, "`expect`");
   default:
-    return notHere(stmt.span, "this statement");
+    return notHere(stmt.span, "this");
   }
 }
 
@@ -99,6 +97,7 @@ Value Elaborator::assign(const ast::Ident &name, Value value, Frame &frame) {
       diags.report(Diag::local_changes_type, name.span, name.text, describe(old->value), describe(value))
           .note(old->span, "`" + name.text + "` is defined here")
           .help("give the new value a name of its own");
+      old->value = Value();
       return {};
     }
     old->value = value;
@@ -178,8 +177,11 @@ Value Elaborator::placeInto(const Value &whole, const ast::IndexExpr &index, con
   if (update->type().getElementType() != base->type().getElementType())
     *update = {create<nd::CastOp>(index.span, update->value, base->type().getElementType()), base->number, 0};
   ArrayRef<int64_t> shape = base->type().getShape();
-  if (index.indices.size() > shape.size()) {
-    diags.report(Diag::too_many_indices, index.span, describeType(base->type()), index.indices.size());
+  bool ranged = isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(base->type().getEncoding());
+  if (ranged || index.indices.size() > shape.size()) {
+    auto report = diags.report(Diag::too_many_indices, index.span, describeType(base->type()), index.indices.size());
+    if (ranged)
+      report.help("a rule that looks at rows or columns says so: `on [m, n]`");
     return {};
   }
   // The place of each element in row-major order, from which the indexed ones are taken.
@@ -213,6 +215,13 @@ Value Elaborator::placeInto(const Value &whole, const ast::IndexExpr &index, con
   return Value(Tensor{create<nd::ReshapeOp>(index.span, scattered, shape), base->number, base->classes}, index.span);
 }
 
+std::string twinOf(llvm::StringRef name) {
+  for (auto [leafwise, tree] : {std::pair{"param", "params"}, std::pair{"grad", "grads"}})
+    if (name == leafwise || name == tree)
+      return name == tree ? leafwise : tree;
+  return "";
+}
+
 void Elaborator::executeWrite(const ast::WriteStmt &stmt, Frame &frame) {
   const ast::Expr *root = stmt.target.get();
   auto *index = ast::dynCast<ast::IndexExpr>(root);
@@ -221,9 +230,12 @@ void Elaborator::executeWrite(const ast::WriteStmt &stmt, Frame &frame) {
   auto *name = ast::dynCast<ast::NameExpr>(root);
   Binding *binding = name ? frame.scope->find(name->name) : nullptr;
   if (!name || !binding) {
-    diags.report(Diag::write_target, stmt.target->span);
+    diags.report(Diag::write_target, stmt.target->span, print(*stmt.target));
     return;
   }
+  // A state whose declaration was refused is no local.
+  if (!binding->state && binding->kind == NameKind::State)
+    return;
   if (!binding->state) {
     diags.report(Diag::write_local, stmt.span, name->name, std::string("a ") + describe(binding->kind))
         .help("`=` defines a local; `<-` writes a state or what the rule's kind lets it write");
@@ -252,6 +264,11 @@ void Elaborator::executeWrite(const ast::WriteStmt &stmt, Frame &frame) {
         .help("reduce over `" + axis + "` (`mean(…, over=" + axis + ")`), or declare `" + axis + " state`");
     return;
   }
+  if (isa_and_present<ir::PerLeafAttr>(t->type().getEncoding()) && !wanted.getEncoding() && wanted.getRank() == 0) {
+    diags.report(Diag::axis_in_write, stmt.span, name->name, "leaf")
+        .help("reduce over `leaf` (`sum(…, over=leaf)`), or declare `leaf state`");
+    return;
+  }
   if (t->type().getShape() != wanted.getShape() || t->type().getEncoding() != wanted.getEncoding()) {
     diags.report(Diag::write_type, stmt.span, name->name, describeType(wanted), describeType(t->type()))
         .note(binding->span, "`" + name->name + "` is " + describeType(wanted));
@@ -259,603 +276,10 @@ void Elaborator::executeWrite(const ast::WriteStmt &stmt, Frame &frame) {
   }
   binding->value = Value(*t, stmt.span);
   binding->state->written = true;
-}
-
-//===----------------------------------------------------------------------===//
-// Conditions
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// Names that statements give new values to.
-struct Assigned {
-  std::vector<std::string> names;
-  void add(const std::string &name) {
-    if (!llvm::is_contained(names, name))
-      names.push_back(name);
-  }
-  void visit(const ast::Block &block) {
-    for (auto &stmt : block.statements)
-      visit(*stmt);
-  }
-  static const ast::NameExpr *root(const ast::Expr *expr) {
-    for (;;) {
-      if (auto *index = ast::dynCast<ast::IndexExpr>(expr))
-        expr = index->base.get();
-      else if (auto *member = ast::dynCast<ast::MemberExpr>(expr))
-        expr = member->base.get();
-      else
-        return ast::dynCast<ast::NameExpr>(expr);
-    }
-  }
-  void visit(const ast::Stmt &stmt) {
-    if (auto *let = ast::dynCast<ast::LetStmt>(&stmt))
-      add(let->name.text);
-    else if (auto *draw = ast::dynCast<ast::DrawStmt>(&stmt))
-      add(draw->name.text);
-    else if (auto *place = ast::dynCast<ast::PlaceStmt>(&stmt)) {
-      if (auto *name = root(place->target.get()))
-        add(name->name);
-    } else if (auto *write = ast::dynCast<ast::WriteStmt>(&stmt)) {
-      if (auto *name = root(write->target.get()))
-        add(name->name);
-    } else if (auto *branch = ast::dynCast<ast::IfStmt>(&stmt)) {
-      visit(*branch->thenBlock);
-      if (branch->elseBlock)
-        visit(*branch->elseBlock);
-      if (branch->elseIf)
-        visit(*branch->elseIf);
-    } else if (auto *loop = ast::dynCast<ast::ForStmt>(&stmt))
-      visit(*loop->body);
-    else if (auto *loop = ast::dynCast<ast::WhileStmt>(&stmt))
-      visit(*loop->body);
-    else if (auto *loop = ast::dynCast<ast::RepeatStmt>(&stmt))
-      visit(*loop->body);
-  }
-};
-} // namespace
-
-std::vector<std::string> Elaborator::carried(const ast::Block &block, Scope &scope) {
-  Assigned assigned;
-  assigned.visit(block);
-  std::vector<std::string> names;
-  for (const std::string &name : assigned.names)
-    if (Binding *binding = scope.find(name); binding && !binding->value.isInvalid())
-      names.push_back(name);
-  return names;
-}
-
-void Elaborator::executeIf(const ast::IfStmt &stmt, Frame &frame) {
-  Value condition = evaluate(*stmt.condition, frame);
-  if (condition.isInvalid())
-    return;
-  auto runElse = [&] {
-    if (stmt.elseBlock)
-      execute(*stmt.elseBlock, frame);
-    else if (stmt.elseIf)
-      executeIf(*stmt.elseIf, frame);
-  };
-  if (auto known = knownBool(condition))
-    return *known ? execute(*stmt.thenBlock, frame) : runElse();
-  auto c = tensor(condition, stmt.condition->span, "a condition");
-  if (!c)
-    return;
-  bool perLeaf = isa_and_present<ir::PerLeafAttr>(c->type().getEncoding());
-  if (elemOf(c->type().getElementType()) != Elem::Bool || (c->type().getRank() != 0 && !perLeaf)) {
-    diags.report(Diag::condition_not_scalar, stmt.condition->span, describeType(c->type()))
-        .help("`where(condition, a, b)` chooses element by element");
-    return;
-  }
-  // Each side starts from the same values; what either gives a new value to is chosen behind them.
-  std::vector<std::string> names = carried(*stmt.thenBlock, *frame.scope);
-  if (stmt.elseBlock)
-    for (auto &name : carried(*stmt.elseBlock, *frame.scope))
-      if (!llvm::is_contained(names, name))
-        names.push_back(name);
-  if (stmt.elseIf) {
-    Assigned assigned;
-    assigned.visit(*stmt.elseIf);
-    for (auto &name : assigned.names)
-      if (frame.scope->find(name) && !llvm::is_contained(names, name))
-        names.push_back(name);
-  }
-  std::vector<Value> start;
-  for (auto &name : names)
-    start.push_back(frame.scope->find(name)->value);
-  auto side = [&](auto &&body) {
-    std::vector<Value> results;
-    ScopePtr outer = frame.scope;
-    bool branch = frame.inRuntimeBranch;
-    frame.inRuntimeBranch = true;
-    frame.scope = std::make_shared<Scope>(outer);
-    body();
-    frame.scope = outer;
-    frame.inRuntimeBranch = branch;
-    for (size_t i = 0; i < names.size(); ++i) {
-      Binding *binding = frame.scope->find(names[i]);
-      results.push_back(binding->value);
-      binding->value = start[i];
-    }
-    return results;
-  };
-  std::vector<Value> results = branch(
-      *c, [&] { return side([&] { execute(*stmt.thenBlock, frame); }); }, [&] { return side(runElse); }, stmt.span);
-  for (size_t i = 0; i < results.size(); ++i)
-    frame.scope->find(names[i])->value = results[i];
-}
-
-/// Computing both sides and choosing is cheaper than a branch, unless a side may fail or costs much.
-static bool cheapToSpeculate(Block &block) {
-  return llvm::all_of(block, [](Operation &op) {
-    return !isa<nd::GatherOp, nd::ScatterOp, nd::ScanOp, nd::WhileOp, nd::CondOp, nd::ContractOp, ir::LossOp,
-                ir::GradientOp>(op);
-  });
-}
-
-std::vector<Value> Elaborator::branch(Tensor condition, const std::function<std::vector<Value>()> &thenSide,
-                                      const std::function<std::vector<Value>()> &elseSide, Span span) {
-  Block thenBlock, elseBlock;
-  std::vector<Value> a, b;
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToEnd(&thenBlock);
-    numberCacheBlock = nullptr;
-    a = thenSide();
-    builder.setInsertionPointToEnd(&elseBlock);
-    numberCacheBlock = nullptr;
-    b = elseSide();
-    numberCacheBlock = nullptr;
-  }
-  Block *here = builder.getInsertionBlock();
-  auto splice = [&](Block &from, Block *to, Block::iterator at) { to->getOperations().splice(at, from.getOperations()); };
-  auto giveUp = [&] {
-    // Values of either side may be used nowhere: drop them together.
-    splice(thenBlock, here, builder.getInsertionPoint());
-    splice(elseBlock, here, builder.getInsertionPoint());
-    return std::vector<Value>(a.size());
-  };
-  for (auto *side : {&a, &b})
-    for (Value &value : *side)
-      if (value.isInvalid())
-        return giveUp();
-  bool speculate = cheapToSpeculate(thenBlock) && cheapToSpeculate(elseBlock);
-  std::vector<Value> results;
-  // Where each element decides for itself, both sides are computed anyway.
-  if (speculate || condition.type().getEncoding()) {
-    splice(thenBlock, here, builder.getInsertionPoint());
-    splice(elseBlock, here, builder.getInsertionPoint());
-    for (size_t i = 0; i < a.size(); ++i)
-      results.push_back(select(Value(condition, span), a[i], b[i], span));
-    return results;
-  }
-  // Both sides must give the same types: what meets is decided on copies of the sides' last values.
-  SmallVector<mlir::Value> thenValues, elseValues;
-  std::vector<Tensor> meet;
-  for (size_t i = 0; i < a.size(); ++i) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToEnd(&thenBlock);
-    auto x = tensor(a[i], span);
-    builder.setInsertionPointToEnd(&elseBlock);
-    auto y = tensor(b[i], span);
-    if (!x || !y)
-      return giveUp();
-    Elem elem = std::max(elemOf(x->type().getElementType()), elemOf(y->type().getElementType()));
-    bool number = x->number && y->number;
-    builder.setInsertionPointToEnd(&thenBlock);
-    Tensor xs = cast(*x, elem, number, span);
-    builder.setInsertionPointToEnd(&elseBlock);
-    Tensor ys = cast(*y, elem, number, span);
-    if (xs.type().getRank() == 0 && ys.type().getRank() != 0) {
-      builder.setInsertionPointToEnd(&thenBlock);
-      xs = broadcastScalar(xs, ys.type(), span);
-    } else if (ys.type().getRank() == 0 && xs.type().getRank() != 0) {
-      ys = broadcastScalar(ys, xs.type(), span);
-    }
-    if (xs.type() != ys.type()) {
-      auto merged = mergeEncodings(xs.type().getEncoding(), ys.type().getEncoding());
-      if (failed(merged) || xs.type().getShape() != ys.type().getShape() ||
-          xs.type().getElementType() != ys.type().getElementType()) {
-        diags.report(Diag::branches_differ, span, describeType(xs.type()), describeType(ys.type()));
-        return giveUp();
-      }
-      auto type = ir::withEncoding(xs.type(), *merged);
-      if (ys.type() != type)
-        ys.value = create<ir::VaryOp>(span, type, ys.value);
-      builder.setInsertionPointToEnd(&thenBlock);
-      if (xs.type() != type)
-        xs.value = create<ir::VaryOp>(span, type, xs.value);
-    }
-    thenValues.push_back(xs.value);
-    elseValues.push_back(ys.value);
-    meet.push_back({mlir::Value(), xs.number && ys.number, std::max(xs.classes, ys.classes)});
-  }
-  auto side = [&](Block &from, SmallVector<mlir::Value> &values) {
-    return [&](OpBuilder &inner, Location) {
-      splice(from, inner.getInsertionBlock(), inner.getInsertionPoint());
-      return values;
-    };
-  };
-  auto op = nd::CondOp::create(builder, loc(span), condition.value, side(thenBlock, thenValues), side(elseBlock, elseValues));
-  for (size_t i = 0; i < meet.size(); ++i) {
-    meet[i].value = op->getResult(i);
-    results.push_back(Value(meet[i], span));
-  }
-  return results;
-}
-
-//===----------------------------------------------------------------------===//
-// Loops
-//===----------------------------------------------------------------------===//
-
-/// Whether code makes an instance of a model where it stands (`dense(8)(x)`): such a loop must be unrolled.
-static bool makesInstances(const ast::Node &node) {
-  bool found = false;
-  ast::walk(node, [&](const ast::Node &inner) {
-    if (auto *callExpr = ast::dynCast<ast::CallExpr>(&inner))
-      found |= ast::isa<ast::CallExpr>(callExpr->callee.get());
-    return !found;
-  });
-  return found;
-}
-
-Value Elaborator::collect(const ast::Ident &variable, const ast::Expr &range, const ast::Block *block,
-                          const ast::Expr *body, Span span, Frame &frame) {
-  std::vector<Value> yields;
-  Value items = evaluate(range, frame);
-  if (items.isInvalid())
-    return {};
-  loop(&variable, items, block, body, range.span, span, frame, &yields);
-  for (Value &value : yields)
-    if (value.isInvalid())
-      return {};
-  if (yields.empty()) {
-    if (!diags.hasErrors())
-      diags.report(Diag::collects_nothing, span).help("`yield e` gives the loop its elements");
-    return {};
-  }
-  // A scan yields its stack at once, marked by an array one level deeper.
-  if (yields.size() == 1 && yieldedStack) {
-    yieldedStack = false;
-    return yields.front();
-  }
-  return stackValues(yields, span);
-}
-
-void Elaborator::executeLoop(const ast::Ident *variable, const ast::Expr &range, const ast::Block &body, Span span,
-                             Frame &frame, std::vector<Value> *yields) {
-  Value items = evaluate(range, frame);
-  if (!items.isInvalid())
-    loop(variable, items, &body, nullptr, range.span, span, frame, yields);
-}
-
-void Elaborator::loop(const ast::Ident *variable, const Value &items, const ast::Block *block, const ast::Expr *body,
-                      Span rangeSpan, Span span, Frame &frame, std::vector<Value> *yields) {
-  int64_t trip = 0;
-  std::optional<Tensor> rows;
-  if (auto *range = items.as<Range>())
-    trip = range->high - range->low;
-  else if ((rows = tensor(items, rangeSpan, "what a loop runs over"))) {
-    if (rows->type().getRank() == 0 || isa_and_present<ir::LeavesAttr, ir::TreeAttr>(rows->type().getEncoding())) {
-      diags.report(Diag::loop_over, rangeSpan, describeType(rows->type())).help("loop over a range `0..n`, or over an array");
-      return;
-    }
-    trip = rows->type().getDimSize(0);
-  } else
-    return;
-  bool instances = makesInstances(block ? static_cast<const ast::Node &>(*block) : *body);
-  bool unroll = trip <= unrollLimit || instances || !numbersAreOperands;
-  if (unroll && trip > unrollMost && numbersAreOperands) {
-    diags.report(Diag::loop_too_long, span, trip, unrollMost);
-    return;
-  }
-  if (!unroll)
-    return scan(variable, items, trip, block, body, span, frame, yields);
-  int64_t low = items.as<Range>() ? items.as<Range>()->low : 0;
-  for (int64_t i = 0; i < trip && !frame.result; ++i) {
-    ScopePtr outer = frame.scope;
-    frame.scope = std::make_shared<Scope>(outer);
-    Value item;
-    if (rows) {
-      SmallVector<int64_t> offsets(rows->type().getRank(), 0), sizes(rows->type().getShape()),
-          strides(rows->type().getRank(), 1);
-      offsets[0] = i;
-      sizes[0] = 1;
-      auto row = create<nd::SliceOp>(span, rows->value, ArrayRef<int64_t>(offsets), ArrayRef<int64_t>(sizes),
-                                     ArrayRef<int64_t>(strides));
-      item = Value(Tensor{create<nd::ReshapeOp>(span, row, rows->type().getShape().drop_front()), rows->number,
-                          rows->classes},
-                   span);
-      if (!numbersAreOperands)
-        item = known(item, span);
-    } else
-      item = integer(low + i, rangeSpan);
-    if (variable)
-      frame.scope->define(variable->text, item, NameKind::Local, Span());
-    frame.passes.push_back(i);
-    std::vector<Value> *outerYields = std::exchange(frame.yields, yields);
-    if (block)
-      execute(*block, frame);
-    else if (yields)
-      yields->push_back(evaluate(*body, frame));
-    frame.yields = outerYields;
-    frame.passes.pop_back();
-    frame.scope = outer;
-  }
-}
-
-std::optional<mlir::Value> Elaborator::asCarry(const Value &value, mlir::Type wanted, Span span) {
-  auto t = tensor(value, span, "a carried value");
-  if (!t)
-    return std::nullopt;
-  auto type = mlir::cast<RankedTensorType>(wanted);
-  if (t->type().getElementType() != type.getElementType())
-    t->value = create<nd::CastOp>(span, t->value, type.getElementType());
-  if (t->type().getRank() == 0 && type.getRank() != 0)
-    *t = broadcastScalar(*t, type, span);
-  if (t->type() != type && t->type().getShape() == type.getShape())
-    t->value = create<ir::VaryOp>(span, type, t->value);
-  if (t->type() != type)
-    return std::nullopt;
-  return t->value;
-}
-
-/// The type of a carried value that holds both its start and what a pass gives it: nothing when they do not meet.
-static RankedTensorType meetTypes(RankedTensorType start, RankedTensorType next, Type real) {
-  auto encoding = mergeEncodings(start.getEncoding(), next.getEncoding());
-  bool scalarStart = start.getRank() == 0;
-  if (failed(encoding) || (!scalarStart && start.getShape() != next.getShape()))
-    return {};
-  Type element = start.getElementType();
-  if (element != next.getElementType())
-    element = isa<FloatType>(element) || isa<FloatType>(next.getElementType()) ? real : next.getElementType();
-  return RankedTensorType::get(next.getShape(), element, *encoding);
-}
-
-void Elaborator::scan(const ast::Ident *variable, const Value &items, int64_t trip, const ast::Block *block,
-                      const ast::Expr *body, Span span, Frame &frame, std::vector<Value> *yields) {
-  std::vector<std::string> names = block ? carried(*block, *frame.scope) : std::vector<std::string>();
-  std::vector<Value> start;
-  std::vector<RankedTensorType> types;
-  for (auto &name : names) {
-    start.push_back(frame.scope->find(name)->value);
-    auto t = tensor(start.back(), span, "a carried value");
-    if (!t)
-      return;
-    start.back() = Value(*t, span);
-    types.push_back(t->type());
-  }
-  auto restore = [&] {
-    for (size_t i = 0; i < names.size(); ++i)
-      frame.scope->find(names[i])->value = start[i];
-  };
-  int64_t low = items.as<Range>() ? items.as<Range>()->low : 0;
-  SmallVector<mlir::Value> xs;
-  if (auto *rows = items.as<Tensor>())
-    xs.push_back(rows->value);
-  // The types of carried values are a fixed point, reached from their start upwards.
-  for (int attempt = 0; attempt < 4; ++attempt) {
-    SmallVector<mlir::Value> inits;
-    for (size_t i = 0; i < names.size(); ++i) {
-      auto init = asCarry(start[i], types[i], span);
-      if (!init)
-        return;
-      inits.push_back(*init);
-    }
-    size_t errors = diags.errorCount();
-    bool again = false, failed = false;
-    std::vector<Tensor> stackInfo;
-    SmallVector<Record> recordShape;
-    auto op = nd::ScanOp::create(
-        builder, loc(span), ValueRange(inits), ValueRange(xs), trip, false,
-        [&](OpBuilder &inner, Location, mlir::Value pass, ValueRange carries, ValueRange rows) {
-          OpBuilder::InsertionGuard guard(builder);
-          builder.setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
-          numberCacheBlock = nullptr;
-          ScopePtr outer = frame.scope;
-          for (size_t i = 0; i < names.size(); ++i)
-            outer->find(names[i])->value =
-                Value(Tensor{carries[i], false, 0}, span);
-          frame.scope = std::make_shared<Scope>(outer);
-          if (variable) {
-            Tensor item{pass, true, 0};
-            if (!rows.empty())
-              item = {rows.front(), false, items.as<Tensor>()->classes};
-            else if (low != 0)
-              item = *elementwise("add", Value(item, span), integer(low, span), span).as<Tensor>();
-            frame.scope->define(variable->text, Value(item, span), NameKind::Local, Span());
-          }
-          mlir::Value outerPass = std::exchange(drawPass, pass);
-          std::vector<Value> mine;
-          std::vector<Value> *outerYields = std::exchange(frame.yields, yields ? &mine : nullptr);
-          bool branch = std::exchange(frame.inRuntimeBranch, true);
-          if (block)
-            execute(*block, frame);
-          else
-            mine.push_back(evaluate(*body, frame));
-          frame.inRuntimeBranch = branch;
-          frame.yields = outerYields;
-          drawPass = outerPass;
-          frame.scope = outer;
-          SmallVector<mlir::Value> results;
-          for (size_t i = 0; i < names.size(); ++i) {
-            auto next = tensor(frame.scope->find(names[i])->value, span);
-            if (!next) {
-              failed = true;
-              results.push_back(carries[i]);
-              continue;
-            }
-            auto type = meetTypes(types[i], next->type(), realType);
-            if (!type) {
-              failed = true;
-              diags.report(Diag::carry_changes_type, span, names[i], describeType(types[i]), describeType(next->type()));
-              results.push_back(carries[i]);
-              continue;
-            }
-            if (type != types[i]) {
-              types[i] = type;
-              again = true;
-              results.push_back(carries[i]);
-              continue;
-            }
-            auto converted = asCarry(Value(*next, span), type, span);
-            results.push_back(converted ? *converted : carries[i]);
-          }
-          if (yields && mine.size() != 1) {
-            if (diags.errorCount() == errors)
-              diags.report(Diag::yields_once, span, mine.size());
-            failed = true;
-          } else if (yields) {
-            if (auto *record = mine.front().as<Record>()) {
-              recordShape.push_back(*record);
-              for (auto &[name, field] : record->fields)
-                if (auto t = tensor(field, span)) {
-                  Tensor stored = cast(*t, elemOf(t->type().getElementType()), false, span);
-                  stackInfo.push_back(stored);
-                  results.push_back(stored.value);
-                }
-            } else if (auto t = tensor(mine.front(), span, "what is yielded")) {
-              Tensor stored = cast(*t, elemOf(t->type().getElementType()), false, span);
-              stackInfo.push_back(stored);
-              results.push_back(stored.value);
-            } else
-              failed = true;
-          }
-          numberCacheBlock = nullptr;
-          return results;
-        });
-    restore();
-    if (failed || diags.errorCount() != errors) {
-      op.erase();
-      return;
-    }
-    if (again) {
-      op.erase();
-      continue;
-    }
-    for (size_t i = 0; i < names.size(); ++i)
-      frame.scope->find(names[i])->value = Value(Tensor{op->getResult(i), false, 0}, span);
-    if (yields) {
-      std::vector<Value> stacks;
-      for (size_t i = 0; i < stackInfo.size(); ++i)
-        stacks.push_back(Value(Tensor{op->getResult(names.size() + i), false, stackInfo[i].classes}, span));
-      yieldedStack = true;
-      if (!recordShape.empty()) {
-        Record record = recordShape.front();
-        for (size_t i = 0; i < stacks.size(); ++i)
-          record.fields[i].second = stacks[i];
-        yields->push_back(Value(record, span));
-      } else
-        yields->push_back(stacks.front());
-    }
-    return;
-  }
-  diags.report(Diag::carry_unsettled, span);
-}
-
-void Elaborator::executeRepeat(const ast::RepeatStmt &stmt, Frame &frame) {
-  Value count = evaluate(*stmt.count, frame);
-  auto trip = knownInt(count, stmt.count->span, "the count of `repeat`");
-  if (!trip)
-    return;
-  if (*trip < 0) {
-    diags.report(Diag::negative_count, stmt.count->span, *trip);
-    return;
-  }
-  loop(nullptr, Value(Range{0, *trip}, stmt.count->span), stmt.body.get(), nullptr, stmt.count->span, stmt.span, frame,
-       nullptr);
-}
-
-void Elaborator::executeWhile(const ast::WhileStmt &stmt, Frame &frame) {
-  auto limit = knownInt(evaluate(*stmt.limit, frame), stmt.limit->span, "the limit of `while`");
-  if (!limit)
-    return;
-  std::vector<std::string> names = carried(*stmt.body, *frame.scope);
-  std::vector<Value> start;
-  std::vector<RankedTensorType> types;
-  for (auto &name : names) {
-    auto t = tensor(frame.scope->find(name)->value, stmt.span, "a carried value");
-    if (!t)
-      return;
-    start.push_back(Value(*t, stmt.span));
-    types.push_back(t->type());
-  }
-  auto bindTo = [&](ValueRange values) {
-    for (size_t i = 0; i < names.size(); ++i)
-      frame.scope->find(names[i])->value = Value(Tensor{values[i], false, 0}, stmt.span);
-  };
-  for (int attempt = 0; attempt < 4; ++attempt) {
-    SmallVector<mlir::Value> inits;
-    for (size_t i = 0; i < names.size(); ++i)
-      inits.push_back(*asCarry(start[i], types[i], stmt.span));
-    size_t errors = diags.errorCount();
-    bool again = false;
-    auto within = [&](OpBuilder &inner, auto &&body) {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
-      numberCacheBlock = nullptr;
-      auto result = body();
-      numberCacheBlock = nullptr;
-      return result;
-    };
-    auto op = nd::WhileOp::create(
-        builder, loc(stmt.span), ValueRange(inits), *limit,
-        [&](OpBuilder &inner, Location, ValueRange carries) {
-          return within(inner, [&]() -> mlir::Value {
-            bindTo(carries);
-            Value condition = evaluate(*stmt.condition, frame);
-            auto c = tensor(condition, stmt.condition->span, "a condition");
-            if (c && (elemOf(c->type().getElementType()) != Elem::Bool || c->type().getRank() != 0 ||
-                      c->type().getEncoding()))
-              diags.report(Diag::condition_not_scalar, stmt.condition->span, describeType(c->type()));
-            if (c)
-              return c->value;
-            return materialise(Const{0, Elem::Bool, false, ""}, stmt.span).value;
-          });
-        },
-        [&](OpBuilder &inner, Location, ValueRange carries) {
-          return within(inner, [&] {
-            bindTo(carries);
-            ScopePtr outer = frame.scope;
-            frame.scope = std::make_shared<Scope>(outer);
-            bool branch = std::exchange(frame.inRuntimeBranch, true);
-            execute(*stmt.body, frame);
-            frame.inRuntimeBranch = branch;
-            frame.scope = outer;
-            SmallVector<mlir::Value> results;
-            for (size_t i = 0; i < names.size(); ++i) {
-              auto next = tensor(frame.scope->find(names[i])->value, stmt.span);
-              auto type = next ? meetTypes(types[i], next->type(), realType) : RankedTensorType();
-              if (next && !type)
-                diags.report(Diag::carry_changes_type, stmt.span, names[i], describeType(types[i]),
-                             describeType(next->type()));
-              if (!type || type != types[i]) {
-                again |= type && type != types[i];
-                if (type)
-                  types[i] = type;
-                results.push_back(carries[i]);
-                continue;
-              }
-              results.push_back(*asCarry(Value(*next, stmt.span), type, stmt.span));
-            }
-            return results;
-          });
-        });
-    for (size_t i = 0; i < names.size(); ++i)
-      frame.scope->find(names[i])->value = start[i];
-    if (diags.errorCount() != errors || again) {
-      op.erase();
-      if (diags.errorCount() != errors)
-        return;
-      continue;
-    }
-    if (plan) {
-      op->setAttr("site", builder.getI64IntegerAttr(plan->sites.size()));
-      plan->sites.push_back({"while", "while", diags.sources().describe(stmt.span)});
-    }
-    for (size_t i = 0; i < names.size(); ++i)
-      frame.scope->find(names[i])->value = Value(Tensor{op->getResult(i), false, 0}, stmt.span);
-    return;
-  }
-  diags.report(Diag::carry_unsettled, stmt.span);
+  std::string other = twinOf(name->name);
+  Binding *twin = other.empty() ? nullptr : frame.scope->find(other);
+  if (twin && twin->state && isa_and_present<ir::LeavesAttr, ir::TreeAttr>(twin->state->type.getEncoding()))
+    twin->value = Value(Tensor{create<ir::RecastOp>(stmt.span, twin->state->type, t->value), false, 0}, stmt.span);
 }
 
 } // namespace dyn::elab

@@ -14,6 +14,16 @@ static constexpr int64_t paramsArena = 0;
 static constexpr int64_t evalBatch = 500;
 
 std::unique_ptr<Elaborated> TrainElaborator::run(const TrainRequest &theRequest) {
+  size_t errors = e.diags.errorCount();
+  auto elaborated = elaborate(theRequest);
+  // Whoever gives up says why; a run that silently is none would pass for a success.
+  if (!elaborated && e.diags.errorCount() == errors)
+    e.diags.report(Diag::from_passes, theRequest.decl->name.span, "the train has no program and no error")
+        .help("please report it with this program");
+  return elaborated;
+}
+
+std::unique_ptr<Elaborated> TrainElaborator::elaborate(const TrainRequest &theRequest) {
   request = theRequest;
   out = std::make_unique<Elaborated>();
   const ast::TrainDecl &decl = *request.decl;
@@ -49,12 +59,12 @@ std::unique_ptr<Elaborated> TrainElaborator::run(const TrainRequest &theRequest)
   evalSockets(clauses);
   probeSockets(clauses);
   initSocket();
-  if (e.diags.hasErrors())
+  if (e.hasFailed())
     return nullptr;
   program(clauses);
   out->expects = clauses.expects;
   out->scope = scope;
-  return e.diags.hasErrors() ? nullptr : std::move(out);
+  return e.hasFailed() ? nullptr : std::move(out);
 }
 
 bool TrainElaborator::bindHyperparameters() {
@@ -121,14 +131,16 @@ bool TrainElaborator::collect(const ast::ClauseBlock &block, Clauses &clauses, F
       clauses.evals.push_back(ast::cast<ast::EvalClause>(clause.get()));
       break;
     case ast::Kind::ModelClause:
+      clauses.models.push_back(ast::cast<ast::ModelClause>(clause.get()));
       for (auto &instance : ast::cast<ast::ModelClause>(clause.get())->instances) {
-        Value value = e.evaluate(*instance.value, frame);
+        const TrainChange *change = changeOf(instance.name.text);
+        Value value = change ? change->value : e.evaluate(*instance.value, frame);
         if (auto *name = value.as<ModelName>())
           value = e.instantiateModel(*name->decl, {}, instance.span, frame);
         auto *made = value.as<std::shared_ptr<Instance>>();
         if (!made) {
           if (!value.isInvalid())
-            e.diags.report(Diag::not_a_model, instance.value->span, describe(value));
+            e.diags.report(Diag::not_a_model, change ? change->part->value->span : instance.value->span, describe(value));
           return false;
         }
         e.placeInstance(**made, instance.name.text, frame);
@@ -153,45 +165,29 @@ bool TrainElaborator::collect(const ast::ClauseBlock &block, Clauses &clauses, F
   return true;
 }
 
-/// `with steps = 4_000`, `with optimizer = sgd(0.1)`, `with seed = 3`: a clause in another form.
-bool TrainElaborator::applyChanges(Clauses &clauses) {
-  for (const ast::ChangePart *part : request.changes) {
-    const std::string name = part->path.text();
-    if (name == "seed" || name == "steps" || name == "epochs" || name == "precision" || name == "optimizer")
-      continue; // read where the clause is
-    Binding *binding = scope->find(name);
-    if (binding && binding->kind == NameKind::Hyperparameter)
-      continue;
-    e.diags.report(Diag::unknown_part, part->span, request.decl->name.text, name);
-    return false;
-  }
-  return true;
-}
-
-static const ast::ChangePart *changeOf(const TrainRequest &request, const char *name) {
-  for (const ast::ChangePart *part : llvm::reverse(request.changes))
-    if (part->path.text() == name)
-      return part;
-  return nullptr;
+/// The train's data, or what `with data = …` puts in its place.
+Value TrainElaborator::dataOf(const Clauses &clauses, Frame &frame) {
+  const TrainChange *change = changeOf("data");
+  return change ? change->value : e.evaluate(*clauses.data->sources.front().value, frame);
 }
 
 bool TrainElaborator::settings(const Clauses &clauses) {
-  Frame frame{scope}, changed{request.changeScope ? request.changeScope : scope};
+  Frame frame{scope};
   plan::Plan &plan = out->plan;
   auto count = [&](const char *name, const ast::SettingClause *clause, const ast::Expr *&from) -> std::optional<int64_t> {
-    const ast::ChangePart *part = changeOf(request, name);
-    if (!part && !clause)
+    const TrainChange *change = changeOf(name);
+    if (!change && !clause)
       return std::nullopt;
-    from = part ? part->value.get() : clause->value.get();
-    auto n = e.knownInt(e.evaluate(*from, part ? changed : frame), from->span, (std::string("`") + name + "`").c_str());
+    from = change ? change->part->value.get() : clause->value.get();
+    auto n = e.knownInt(change ? change->value : e.evaluate(*from, frame), from->span, (std::string("`") + name + "`").c_str());
     if (n && *n < 0)
-      e.diags.report(Diag::negative_size, from->span, *n);
+      e.diags.report(Diag::cannot_be, from->span, std::string("`") + name + "`", *n);
     return n;
   };
   const ast::SettingClause *precision = clauses.precision;
-  const ast::ChangePart *precisionChange = changeOf(request, "precision");
+  const TrainChange *precisionChange = changeOf("precision");
   if (precision || precisionChange) {
-    const ast::Expr *value = precisionChange ? precisionChange->value.get() : precision->value.get();
+    const ast::Expr *value = precisionChange ? precisionChange->part->value.get() : precision->value.get();
     auto *name = ast::dynCast<ast::NameExpr>(value);
     if (!name || (name->name != "f32" && name->name != "f64")) {
       e.diags.report(Diag::unknown_setting, value->span, print(*value), "precision: `f32` or `f64`");
@@ -204,21 +200,25 @@ bool TrainElaborator::settings(const Clauses &clauses) {
   }
   // Data before the length: an epoch is so many batches.
   if (clauses.data) {
+    const TrainChange *change = changeOf("data");
     const ast::Source &source = clauses.data->sources.front();
-    Value value = e.evaluate(*source.value, frame);
+    const ast::Expr &written = change ? *change->part->value : *source.value;
+    bool otherOptions = change && !change->part->sourceOptions.empty();
+    Frame optionFrame{otherOptions ? request.changeScope : scope};
+    Value value = dataOf(clauses, frame);
     auto *data = value.as<Data>();
     if (!data) {
       if (!value.isInvalid())
-        e.diags.report(Diag::not_data, source.value->span, describe(value));
+        e.diags.report(Diag::not_data, written.span, describe(value));
       return false;
     }
-    auto setIndex = set(*data, source.value->span);
+    auto setIndex = set(*data, written.span);
     if (!setIndex)
       return false;
-    plan::Feed feed{print(*source.value), *setIndex, 0, false, false};
+    plan::Feed feed{print(written), *setIndex, 0, false, false};
     int64_t rows = plan.sets[*setIndex].rows;
     bool all = false;
-    for (auto &option : source.options) {
+    for (auto &option : otherOptions ? change->part->sourceOptions : source.options) {
       if (option.form == ast::SourceOption::Form::Shuffle)
         feed.shuffle = true;
       else if (option.form == ast::SourceOption::Form::Drop)
@@ -231,7 +231,7 @@ bool TrainElaborator::settings(const Clauses &clauses) {
           all = true;
           continue;
         }
-        auto size = e.knownInt(e.evaluate(*option.size, frame), option.size->span, "the batch size");
+        auto size = e.knownInt(e.evaluate(*option.size, optionFrame), option.size->span, "the batch size");
         if (!size)
           return false;
         if (*size < 1 || *size > rows) {
@@ -243,16 +243,20 @@ bool TrainElaborator::settings(const Clauses &clauses) {
     }
     if (all)
       feed.batch = rows;
+    if (feed.batch == 0) {
+      e.diags.report(Diag::batch_missing, written.span).help("add `batch 64`, or `batch all` for every row at once");
+      return false;
+    }
     bool masked = !feed.drop && rows % feed.batch != 0;
     batch = {0, feed.batch, masked};
     plan.feeds.push_back(feed);
   } else
     batch = {-1, 1, false};
   const ast::Expr *from = nullptr;
-  bool byEpochs = (clauses.epochs || changeOf(request, "epochs")) && !changeOf(request, "steps");
+  bool byEpochs = (clauses.epochs || changeOf("epochs")) && !changeOf("steps");
   auto length = byEpochs ? count("epochs", clauses.epochs, from) : count("steps", clauses.steps, from);
   if (!length) {
-    if (!e.diags.hasErrors())
+    if (!e.hasFailed())
       e.diags.report(Diag::no_length, request.decl->name.span, request.decl->name.text);
     return false;
   }
@@ -270,18 +274,18 @@ bool TrainElaborator::settings(const Clauses &clauses) {
     e.diags.report(Diag::not_supported, clauses.seeds->streams.front().span, "seeding one stream is");
     return false;
   }
-  const ast::ChangePart *seedChange = changeOf(request, "seed");
+  const TrainChange *seedChange = changeOf("seed");
   if (seedChange)
-    seed = seedChange->value.get();
+    seed = seedChange->part->value.get();
   if (request.seed || seed) {
     plan.seeded = true;
     auto value = request.seed ? std::optional<int64_t>(*request.seed)
-                              : e.knownInt(e.evaluate(*seed, seedChange ? changed : frame), seed->span, "a seed");
+                              : e.knownInt(seedChange ? seedChange->value : e.evaluate(*seed, frame), seed->span, "a seed");
     if (!value)
       return false;
     plan.seed = static_cast<uint64_t>(*value);
   }
-  return !e.diags.hasErrors();
+  return !e.hasFailed();
 }
 
 //===----------------------------------------------------------------------===//
@@ -292,8 +296,12 @@ ScopePtr TrainElaborator::exampleScope(const Data &data, int64_t set, const Batc
   auto fields = std::make_shared<Scope>(scope);
   const plan::Plan &plan = out->plan;
   const plan::Source &source = plan.sources[plan.sets[set].source];
+  // Fields stand at the top, whatever loop or branch asks for them.
+  Block *top = e.builder.getInsertionBlock();
   for (const plan::Field &field : source.fields)
-    fields->defineLazy(field.name, NameKind::Socket, data.decl->name.span, [this, field, set, batch, whole]() -> Value {
+    fields->defineLazy(field.name, NameKind::Socket, data.decl->name.span, [this, field, set, batch, whole, top]() -> Value {
+      OpBuilder::InsertionGuard guard(e.builder);
+      e.builder.setInsertionPointToStart(top);
       auto arena = useField(set, field.name);
       Type element = field.element == plan::Element::i64   ? Type(e.builder.getI64Type())
                      : field.element == plan::Element::i1 ? Type(e.builder.getI1Type())
@@ -349,7 +357,7 @@ bool TrainElaborator::objective(const Clauses &clauses) {
   Frame frame{scope};
   if (batch.feed >= 0) {
     e.place = ir::AxesAttr::of(&e.context, {"example"});
-    Value value = e.evaluate(*clauses.data->sources.front().value, frame);
+    Value value = dataOf(clauses, frame);
     frame.scope = exampleScope(*value.as<Data>(), out->plan.feeds[0].set, batch, batch.size == out->plan.sets[0].rows && !out->plan.feeds[0].shuffle);
   } else {
     frame.scope = std::make_shared<Scope>(scope);
@@ -363,7 +371,7 @@ bool TrainElaborator::objective(const Clauses &clauses) {
   size_t numbers = out->plan.numbers.size();
   Value value = e.evaluate(*clauses.loss->value, frame);
   e.discovering = false;
-  if (value.isInvalid() && !e.diags.hasErrors()) {
+  if (value.isInvalid() && !e.hasFailed()) {
     out->plan.numbers.resize(numbers);
     while (!block.empty())
       block.back().erase();
@@ -413,7 +421,7 @@ bool TrainElaborator::assignOwners(const Clauses &clauses) {
   }
   auto claims = [&](Owner &owner, ParamInfo &info) {
     bool otherwise = false;
-    return ownsLeaf(*owner.clause, *owner.rule.decl, info, e, scope, otherwise) && !otherwise;
+    return ownsLeaf(optionsOf(*owner.clause), *owner.rule.decl, info, e, scope, otherwise) && !otherwise;
   };
   for (auto &info : e.params) {
     if (info->decl->frozen)
@@ -424,7 +432,7 @@ bool TrainElaborator::assignOwners(const Clauses &clauses) {
         takers.push_back(i);
     if (takers.empty())
       for (size_t i = 0; i < owners.size(); ++i)
-        for (auto &option : owners[i].clause->options)
+        for (auto &option : optionsOf(*owners[i].clause))
           if (option.form == ast::RuleOption::Form::Otherwise)
             takers.push_back(i);
     std::string leaf = info->path + ": " + (info->shape.empty() ? "real" : describeShape(info->shape));
@@ -444,9 +452,9 @@ bool TrainElaborator::assignOwners(const Clauses &clauses) {
     owners[takers[0]].leaves.push_back(info.get());
   }
   for (Owner &owner : owners)
-    if (owner.leaves.empty() && !e.diags.hasErrors())
+    if (owner.leaves.empty() && !e.hasFailed())
       e.diags.report(Diag::owns_nothing, owner.clause->span, owner.name);
-  return !e.diags.hasErrors();
+  return !e.hasFailed();
 }
 
 void TrainElaborator::layOut() {
@@ -461,7 +469,7 @@ void TrainElaborator::layOut() {
   for (Owner &owner : owners) {
     owner.offset = offset;
     for (ParamInfo *info : owner.leaves)
-      place(*info, print(*owner.clause->value));
+      place(*info, print(valueOf(*owner.clause)));
     owner.size = offset - owner.offset;
   }
   for (auto &info : e.params)
@@ -608,6 +616,12 @@ int64_t TrainElaborator::metric(const std::string &name, ArrayRef<int64_t> shape
       e.diags.report(Diag::metric_twice, span, name);
       return 0;
     }
+  for (auto &metric : out->plan.metrics)
+    for (auto [one, other] : {std::pair(metric.name, name), std::pair(name, metric.name)})
+      if (llvm::StringRef(other).starts_with(one + ".")) {
+        e.diags.report(Diag::metric_and_group, span, one).help("give the `eval` or what is emitted another name");
+        return 0;
+      }
   plan::Metric metric{name, "step", {shape.begin(), shape.end()}, {}, {}};
   if (leafAxis) {
     metric.axes.push_back("leaf");
@@ -691,10 +705,17 @@ int64_t TrainElaborator::event(const ast::Timing *timing, const char *otherwise,
       auto n = e.knownInt(e.evaluate(*timing->value, frame), timing->value->span, "`every`");
       event.every = n ? *n : 1;
       if (n && *n < 1)
-        e.diags.report(Diag::negative_count, timing->value->span, *n);
+        e.diags.report(Diag::cannot_be, timing->value->span, "`every`", *n);
     }
   } else if (timing) {
     event.kind = "at";
+    auto moment = [&](const ast::Expr &expr) {
+      auto n = e.knownInt(e.evaluate(expr, frame), expr.span, "a moment");
+      if (n && *n < 0)
+        e.diags.report(Diag::cannot_be, expr.span, "a moment", *n);
+      if (n)
+        event.at.push_back(*n);
+    };
     auto *name = ast::dynCast<ast::NameExpr>(timing->value.get());
     if (name && name->name == "end")
       event.kind = "end";
@@ -702,10 +723,9 @@ int64_t TrainElaborator::event(const ast::Timing *timing, const char *otherwise,
       event.at = {0};
     else if (auto *array = ast::dynCast<ast::ArrayExpr>(timing->value.get())) {
       for (auto &element : array->elements)
-        if (auto n = e.knownInt(e.evaluate(*element, frame), element->span, "a moment"))
-          event.at.push_back(*n);
-    } else if (auto n = e.knownInt(e.evaluate(*timing->value, frame), timing->value->span, "a moment"))
-      event.at.push_back(*n);
+        moment(*element);
+    } else
+      moment(*timing->value);
   }
   out->plan.events.push_back(event);
   return static_cast<int64_t>(out->plan.events.size()) - 1;
@@ -721,6 +741,10 @@ static const ast::Timing *timingOf(const ast::EvalClause &clause) {
 void TrainElaborator::evalSockets(const Clauses &clauses) {
   for (size_t k = 0; k < clauses.evals.size(); ++k) {
     const ast::EvalClause &clause = *clauses.evals[k];
+    if (clause.items.empty()) {
+      e.diags.report(Diag::eval_empty, clause.span, clause.name ? clause.name.text : print(*clause.value));
+      continue;
+    }
     Frame frame{scope};
     Value value = e.evaluate(*clause.value, frame);
     auto *data = value.as<Data>();
@@ -830,7 +854,7 @@ void TrainElaborator::probeSockets(const Clauses &clauses) {
       e.execute(*rule->decl->body.block, frame);
     e.mayDraw = e.drawsByStep = false;
     const ast::Timing *timing = nullptr;
-    for (auto &option : clause->options)
+    for (auto &option : optionsOf(*clause))
       if (option.form == ast::RuleOption::Form::Timing)
         timing = &option.timing;
     events.push_back({event(timing, "step", span), {}, -1, name, "", batch.feed >= 0});

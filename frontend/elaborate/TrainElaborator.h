@@ -21,12 +21,12 @@ public:
 
 private:
   struct Clauses {
-    std::vector<const ast::Clause *> list;
     const ast::SettingClause *steps = nullptr, *epochs = nullptr, *precision = nullptr;
     const ast::DataClause *data = nullptr;
     const ast::LossClause *loss = nullptr;
     const ast::Seeds *seeds = nullptr;
     std::vector<const ast::RuleClause *> optimizers, clips, probes;
+    std::vector<const ast::ModelClause *> models;
     std::vector<const ast::EvalClause *> evals;
     std::vector<const ast::Expr *> expects;
   };
@@ -51,10 +51,11 @@ private:
   };
 
   // Train.cpp
+  std::unique_ptr<Elaborated> elaborate(const TrainRequest &request);
   bool collect(const ast::ClauseBlock &block, Clauses &clauses, Frame &frame);
   bool bindHyperparameters();
-  bool applyChanges(Clauses &clauses);
   bool settings(const Clauses &clauses);
+  Value dataOf(const Clauses &clauses, Frame &frame);
   bool objective(const Clauses &clauses);
   bool assignOwners(const Clauses &clauses);
   void layOut();
@@ -71,9 +72,22 @@ private:
   int64_t metric(const std::string &name, llvm::ArrayRef<int64_t> shape, Span span, bool leafAxis = false);
   void emit(const std::string &name, const Value &value, Span span);
 
+  // Changes.cpp
+  bool applyChanges(const Clauses &clauses);
+  bool applyChange(const TrainChange &change, const Clauses &clauses);
+  bool changeRule(const TrainChange &change, const Clauses &clauses);
+  bool unknownPart(const TrainChange &change, const Clauses &clauses);
+  bool allowsOptions(const TrainChange &change, bool rule, bool source);
+  bool checkRuleOptions(const TrainChange &change, ast::RuleKind kind);
+  const TrainChange *changeOf(llvm::StringRef path) const;
+  const ast::Expr &valueOf(const ast::RuleClause &clause) const;
+  const std::vector<ast::RuleOption> &optionsOf(const ast::RuleClause &clause) const;
+
   // Rules.cpp
   std::optional<Rule> ruleOf(const ast::RuleClause &clause);
   Value scheduled(const Rule &rule, Span span);
+  std::optional<Rule> scheduleOf(const Rule &rule, const std::string &name, const Binding &binding);
+  void listSchedules(const Rule &rule, const std::string &owner);
   ScopePtr ruleScope(const Rule &rule);
   void runRule(const Rule &rule, ScopePtr scope, const std::string &site, const std::vector<ParamInfo *> &leaves,
                int64_t from, bool patterned);
@@ -96,6 +110,7 @@ private:
   // DataSources.cpp
   std::optional<int64_t> source(const Data &data, Span span);
   std::optional<int64_t> set(const Data &data, Span span);
+  Value splitPart(const ast::Expr &expr, int64_t rows, Frame &frame);
   bool dataSocket(const Data &data, plan::Source &out, Span span);
   std::optional<int64_t> useField(int64_t set, const std::string &name);
 
@@ -107,6 +122,12 @@ private:
   ir::TrainOp train;
   ir::ObjectiveOp objectiveOp;
   Batch batch;
+  /// What `with` makes of a rule's clause: another rule, other hyperparameters.
+  struct RuleChange {
+    const TrainChange *whole = nullptr;
+    std::vector<const TrainChange *> members;
+  };
+  std::map<const ast::RuleClause *, RuleChange> ruleChanges;
   std::vector<Owner> owners;
   std::vector<std::pair<Rule, const ast::RuleClause *>> clips;
   std::map<std::string, State> states;
@@ -124,6 +145,7 @@ private:
   const std::vector<ParamInfo *> *ruleLeaves = nullptr;
   int64_t ruleFrom = 0;
   bool rulePatterned = false;
+  std::map<std::string, ScopePtr> sourceArgs; ///< of a data declaration's one set
   ScopePtr ruleStart; ///< what a state's initial value may read
   std::string metricPrefix;
 };

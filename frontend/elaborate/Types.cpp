@@ -5,6 +5,64 @@ using namespace mlir;
 
 namespace dyn::elab {
 
+static void addLeaves(const Value &value, std::vector<Value> &leaves) {
+  if (auto *record = value.as<Record>())
+    for (auto &[name, field] : record->fields)
+      addLeaves(field, leaves);
+  else
+    leaves.push_back(value);
+}
+
+std::vector<Value> leafValues(const std::vector<Value> &values) {
+  std::vector<Value> leaves;
+  for (const Value &value : values)
+    addLeaves(value, leaves);
+  return leaves;
+}
+
+static bool align(const Value &a, Value &b) {
+  auto *x = a.as<Record>();
+  auto *y = b.as<Record>();
+  if (!x || !y)
+    return (!x && !y) || a.isInvalid() || b.isInvalid();
+  if (x->fields.size() != y->fields.size())
+    return false;
+  Record ordered;
+  for (auto &[name, field] : x->fields) {
+    auto it = llvm::find_if(y->fields, [&, &wanted = name](auto &other) { return other.first == wanted; });
+    if (it == y->fields.end() || !align(field, it->second))
+      return false;
+    ordered.fields.push_back(*it);
+  }
+  b.payload = std::move(ordered);
+  return true;
+}
+
+bool alignAll(const std::vector<Value> &a, std::vector<Value> &b) {
+  for (size_t i = 0; i < a.size(); ++i)
+    if (!align(a[i], b[i]))
+      return false;
+  return true;
+}
+
+static Value rebuild(const Value &model, std::vector<Value>::const_iterator &next) {
+  auto *record = model.as<Record>();
+  if (!record)
+    return *next++;
+  Record made;
+  for (auto &[name, field] : record->fields)
+    made.fields.emplace_back(name, rebuild(field, next));
+  return Value(std::move(made), model.origin);
+}
+
+std::vector<Value> rebuildAll(const std::vector<Value> &models, const std::vector<Value> &leaves) {
+  std::vector<Value> values;
+  auto next = leaves.begin();
+  for (const Value &model : models)
+    values.push_back(rebuild(model, next));
+  return values;
+}
+
 /// An array's element type by its word, or nothing.
 static std::optional<Elem> elementNamed(llvm::StringRef name) {
   if (name == "real" || name == "f32" || name == "f64")
@@ -43,6 +101,7 @@ std::optional<SmallVector<int64_t>> Elaborator::shapeOf(const std::vector<ast::E
     }
     if (against && against->type().getDimSize(i) != *size) {
       auto report = diags.report(Diag::declared_size, span, what, print(*dims[i]), *size, against->type().getDimSize(i));
+      report.note(dims[i]->span, "declared here");
       Binding *binding = name ? scope->find(name->name) : nullptr;
       if (binding && binding->span.isValid())
         report.note(binding->span, "`" + name->name + "` is " + std::to_string(*size) + " from here");
@@ -50,7 +109,7 @@ std::optional<SmallVector<int64_t>> Elaborator::shapeOf(const std::vector<ast::E
     }
     shape.push_back(*size);
   }
-  return shape;
+  return against || fitsMemory(shape, diags, span) ? std::optional(shape) : std::nullopt;
 }
 
 bool Elaborator::declaredShape(const ast::Type &type, ScopePtr scope, SmallVector<int64_t> &shape, Elem &elem,
@@ -95,6 +154,10 @@ bool Elaborator::classArgument(const ast::NamedType &type, ScopePtr scope, int64
   }
   Frame frame{scope};
   auto count = knownInt(evaluate(*type.args.front(), frame), type.args.front()->span, "the number of classes");
+  if (count && *count < 1) {
+    diags.report(Diag::cannot_be, type.args.front()->span, "the number of classes", *count);
+    return false;
+  }
   if (count && classes)
     *classes = *count;
   return count.has_value();

@@ -150,7 +150,7 @@ def main():
     runs = re.findall(r"^\s*run (\w+)\s*=", text, re.M)
 
     with tempfile.TemporaryDirectory() as folder:
-        command = [options.dync, "run", str(options.spec), "--out", folder]
+        command = [options.dync, "run", str(options.spec), "--check-bounds", "--out", folder]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             sys.stdout.write(done.stdout)
