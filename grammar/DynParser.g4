@@ -259,7 +259,7 @@ unary
   ;
 
 postfix
-  : postfix DOT name                                                                                # member
+  : postfix DOT (name | NUMBER)                                                                     # member  // a number: `params.net.dense.0.W`
   | postfix LPAREN (argument (COMMA argument)*)? RPAREN                                             # call
   | postfix LBRACK index (COMMA index)* RBRACK                                                      # indexed
   | atom                                                                                            # simple

@@ -135,7 +135,12 @@ ExprPtr Builder::postfix(P::PostfixContext *c) {
   if (auto *member = as<P::MemberContext>(c)) {
     auto node = make<MemberExpr>(c);
     node->base = postfix(member->postfix());
-    node->member = ident(member->name());
+    if (member->name())
+      node->member = ident(member->name());
+    else {
+      Span span = spanOf(member->NUMBER()->getSymbol());
+      node->member = {std::string(source.text(span)), span};
+    }
     return node;
   }
   if (auto *call = as<P::CallContext>(c)) {

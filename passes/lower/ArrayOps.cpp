@@ -118,7 +118,8 @@ void FunctionLowering::lowerScatter(nd::ScatterOp op) {
   Type element = elementOf(op);
   Value result = pointer(op);
   copyUnlessThere(op.getBase(), memory::placeOf(op), result);
-  Value updates = pointer(op.getUpdates());
+  // One element may be in a register, as its place may be.
+  Value updates = isScalar(op.getUpdates()) ? Value() : pointer(op.getUpdates());
   Value indices = isScalar(op.getIndices()) ? Value() : pointer(op.getIndices());
   bool adds = op.getMode() == nd::ScatterMode::add && !element.isInteger(1);
   bool any = op.getMode() == nd::ScatterMode::add && element.isInteger(1);
@@ -131,13 +132,16 @@ void FunctionLowering::lowerScatter(nd::ScatterOp op) {
       b.setInsertionPointToStart(&branch.getThenRegion().front());
       Value to = multiply(add(multiply(outer, cut.size), index), cut.inner);
       Value from = multiply(add(multiply(outer, count), i), cut.inner);
-      overVectors(i64(0), i64(cut.inner), element, [&](Value at, int64_t lanes) {
-        Value x = load(updates, element, add(from, at), lanes);
-        Value place = add(to, at);
+      auto put = [&](Value x, Value place, int64_t lanes) {
         if (adds || any)
           x = reduceStep(b, loc, any ? nd::ReduceKind::any : nd::ReduceKind::sum, load(result, element, place, lanes),
                          x);
         store(x, result, place);
+      };
+      if (!updates)
+        return put(scalar(op.getUpdates()), to, 1);
+      overVectors(i64(0), i64(cut.inner), element, [&](Value at, int64_t lanes) {
+        put(load(updates, element, add(from, at), lanes), add(to, at), lanes);
       });
     });
   });

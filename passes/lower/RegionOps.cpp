@@ -91,10 +91,7 @@ LogicalResult FunctionLowering::lowerScan(nd::ScanOp op) {
     if (failed(lowerBlock(body)))
       return failure();
     Operation *yield = body.getTerminator();
-    placeCarries(op, yield->getOperands().take_front(carries), body.getArguments().slice(1, carries));
-    for (Value value : yield->getOperands().take_front(carries))
-      if (isScalar(value))
-        yields.push_back(scalar(value));
+    // Rows first: a row may be what a carry was before this pass.
     for (auto [i, value] : llvm::enumerate(yield->getOperands().drop_front(carries))) {
       Value address = offset(stacks[i], multiply(pass, memory::bytesOf(value)));
       if (isScalar(value)) {
@@ -106,6 +103,10 @@ LogicalResult FunctionLowering::lowerScan(nd::ScanOp op) {
         place->stride = memory::bytesOf(value);
       copyUnlessThere(value, place, address);
     }
+    placeCarries(op, yield->getOperands().take_front(carries), body.getArguments().slice(1, carries));
+    for (Value value : yield->getOperands().take_front(carries))
+      if (isScalar(value))
+        yields.push_back(scalar(value));
   } else {
     yields.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
   }
