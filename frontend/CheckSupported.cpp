@@ -73,11 +73,25 @@ private:
       return statement(*stmt);
     if (auto *expr = dynCast<Expr>(&node))
       return expression(*expr);
+    if (auto *type = dynCast<NamedType>(&node))
+      return elementType(*type);
     if (auto *item = dynCast<EvalItem>(&node)) {
       if (item->each)
         return refuseWord(node.span, "each", "an item is averaged over the examples without it");
       return item->by && refuseWord(item->by->span, "by");
     }
+    return false;
+  }
+
+  /// Types of one width: the run has one float and one whole number.
+  bool elementType(const NamedType &type) {
+    for (const char *word : {"f16", "bf16", "f32", "f64"})
+      if (type.name.text == word)
+        return refuse(type.span, "the type `" + type.name.text + "` is",
+                      "write `real`; `precision` in the train says how wide it is");
+    for (const char *word : {"i32", "u8"})
+      if (type.name.text == word)
+        return refuse(type.span, "the type `" + type.name.text + "` is", "write `int`");
     return false;
   }
 
@@ -112,7 +126,12 @@ private:
     if (auto *fn = dynCast<FnDecl>(&decl); fn && fn->backward)
       refuseWord(fn->backward->span, "backward");
     if (auto *data = dynCast<DataDecl>(&decl))
-      return source(*data);
+      return (data->seed && refuse(data->seed->span, "`seed` of data is", "give the split one: `split(…, seed=0)`")) ||
+             source(*data);
+    if (auto *experiment = dynCast<ExperimentDecl>(&decl))
+      for (auto &stmt : experiment->body->statements)
+        if (isa<SeedStmt>(stmt.get()))
+          refuse(stmt->span, "`seed` in an experiment is", "write `with seed = …`, or run with `--seed`");
     auto *rule = dynCast<RuleDecl>(&decl);
     return rule && this->rule(*rule);
   }

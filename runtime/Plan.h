@@ -37,6 +37,9 @@ struct Leaf {
   std::string owner; ///< the rule that updates it, as the spec writes it
 };
 
+/// What a data function puts where a field of whole numbers has a fraction; refused, by row, while loading.
+inline constexpr int64_t notWhole = INT64_MIN;
+
 /// A column of a data declaration once loaded: one array [rows, shape…] in an arena of each set.
 struct Field {
   std::string name;

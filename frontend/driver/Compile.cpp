@@ -23,8 +23,7 @@ std::unique_ptr<MLIRContext> makeContext() {
   return context;
 }
 
-/// The span of a location that came from a spec.
-static Span spanOf(Location loc, const SourceManager &sources) {
+Span spanOf(Location loc, const SourceManager &sources) {
   Span span;
   loc->walk([&](Location inner) {
     auto file = dyn_cast<FileLineColLoc>(inner);
@@ -43,11 +42,38 @@ static Span spanOf(Location loc, const SourceManager &sources) {
   return span;
 }
 
+/// Refusals that only a pass can find: how they begin, and what a user can do.
+namespace {
+struct Finding {
+  llvm::StringRef begins;
+  Diag diag;
+  const char *help;
+};
+} // namespace
+static const Finding findings[] = {
+    {"the loss has no derivative here: ", Diag::no_derivative,
+     "`stop_gradient(…)` around it says that a derivative of zero is meant"},
+    {"the loss does not depend on `", Diag::loss_ignores, "use it in the loss, or declare it `frozen` in place of `param`"},
+};
+
+static void reportFinding(llvm::StringRef text, Span span, DiagnosticEngine &diags) {
+  for (const Finding &finding : findings) {
+    llvm::StringRef rest = text;
+    if (!rest.consume_front(finding.begins))
+      continue;
+    if (finding.diag == Diag::loss_ignores)
+      rest = rest.take_until([](char c) { return c == '`'; });
+    diags.report(finding.diag, span, rest.str()).help(finding.help);
+    return;
+  }
+  diags.report(Diag::from_passes, span, text.str()).help("please report it with this program");
+}
+
 PassErrors::PassErrors(MLIRContext &context, DiagnosticEngine &diags) : context(context) {
   id = context.getDiagEngine().registerHandler([&diags](mlir::Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
       return success();
-    diags.report(Diag::from_passes, spanOf(diagnostic.getLocation(), diags.sources()), diagnostic.str());
+    reportFinding(diagnostic.str(), spanOf(diagnostic.getLocation(), diags.sources()), diags);
     return success();
   });
 }
@@ -56,6 +82,7 @@ PassErrors::~PassErrors() { context.getDiagEngine().eraseHandler(id); }
 
 bool lowerToNd(ModuleOp module, DiagnosticEngine &diags, const StageHook &hook, Timings *timings) {
   PassErrors errors(*module.getContext(), diags);
+  size_t before = diags.errorCount();
   auto step = [&](llvm::StringRef name, auto &&add) {
     auto start = std::chrono::steady_clock::now();
     PassManager pm(module.getContext());
@@ -63,7 +90,7 @@ bool lowerToNd(ModuleOp module, DiagnosticEngine &diags, const StageHook &hook, 
     bool good = succeeded(pm.run(module));
     if (timings)
       timings->push_back({name.str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()});
-    return good && !diags.hasErrors();
+    return good && diags.errorCount() == before;
   };
   if (hook)
     hook("dyn", module);
@@ -79,11 +106,14 @@ bool lowerToNd(ModuleOp module, DiagnosticEngine &diags, const StageHook &hook, 
   return good;
 }
 
-/// The module without places of the spec: moving a line is no other program.
+/// The module without places of the spec and names of numbers (a literal's is its digits): moving a line or changing a
+/// number is no other program.
 static std::string textOf(ModuleOp module) {
+  OwningOpRef<ModuleOp> nameless = module.clone();
+  nameless->walk([](run::NumberOp number) { number.setName(""); });
   std::string text;
   llvm::raw_string_ostream stream(text);
-  module.print(stream, OpPrintingFlags().useLocalScope());
+  nameless->print(stream, OpPrintingFlags().useLocalScope());
   return text;
 }
 
@@ -113,8 +143,9 @@ std::optional<Program> compileNd(ModuleOp module, const plan::Plan &plan, Object
     }
   }
   Program program{plan, "", false};
+  size_t before = diags.errorCount();
   auto object = compileToObject(module, program.plan, target, hook, timings);
-  if (failed(object) || diags.hasErrors())
+  if (failed(object) || diags.errorCount() != before)
     return std::nullopt;
   program.object = std::move(*object);
   if (cache)

@@ -28,6 +28,9 @@ std::unique_ptr<mlir::MLIRContext> makeContext();
                                                DiagnosticEngine &diags, const StageHook &hook = {},
                                                Timings *timings = nullptr);
 
+/// The span of a location that came from a spec.
+Span spanOf(mlir::Location loc, const SourceManager &sources);
+
 /// Errors of passes about a place in a spec, as diagnostics of ours; lives as long as passes run.
 class PassErrors {
 public:

@@ -21,7 +21,8 @@ static int dispatch(int argc, char **argv) {
   runCommand->add_option("file", run.file, "a .dyn file")->required();
   runCommand->add_option("name", run.name, "train or experiment; without it all experiments, or all trains");
   runCommand->add_option("--set", run.sets, "NAME=VALUE: a hyperparameter of the train")->allow_extra_args(false);
-  auto *seedOption = runCommand->add_option("--seed", seed, "seed of the run");
+  auto *seedOption = runCommand->add_option("--seed", seed, "seed of the run")
+                         ->check(CLI::Range(uint64_t(0), uint64_t(INT64_MAX)));
   runCommand->add_option("--out", run.out, "folder for metrics.jsonl and final.safetensors");
   runCommand->add_option("--threads", run.threads, "threads of the step; default: as many as cores")->check(CLI::Range(1, 1024));
   runCommand->add_flag("--quiet", run.quiet, "no progress and no summary");

@@ -112,6 +112,15 @@ Value Elaborator::select(const Value &condition, const Value &a, const Value &b,
     *x = cast(*x, elem, false, span);
     *y = cast(*y, elem, false, span);
   }
+  // The leaves of a tree may choose each for itself.
+  if (auto tree = dyn_cast_if_present<ir::TreeAttr>(x->type().getEncoding());
+      tree && isa_and_present<ir::PerLeafAttr>(c->type().getEncoding())) {
+    auto leaves = ir::LeavesAttr::get(&context, tree.getShapes());
+    auto leafwise = [&](const Tensor &t) {
+      return Value(Tensor{create<ir::RecastOp>(span, ir::withEncoding(t.type(), leaves), t.value), t.number, 0}, span);
+    };
+    return recast(select(condition, leafwise(*x), leafwise(*y), span), true, span);
+  }
   if (c->type().getRank() == 0 && x->type().getRank() != 0)
     *c = broadcastScalar(*c, x->type(), span);
   else if (isa_and_present<ir::PerLeafAttr>(c->type().getEncoding()) &&
@@ -122,7 +131,7 @@ Value Elaborator::select(const Value &condition, const Value &a, const Value &b,
     *y = broadcastScalar(*y, c->type(), span);
   }
   if (c->type().getShape() != x->type().getShape() ||
-      failed(mergeEncodings(c->type().getEncoding(), x->type().getEncoding()))) {
+      mlir::failed(mergeEncodings(c->type().getEncoding(), x->type().getEncoding()))) {
     diags.report(Diag::shape_mismatch, span, "where", describeType(c->type()), describeType(x->type()))
         .help("the condition and both values need one shape");
     return {};
@@ -399,6 +408,17 @@ Value Elaborator::callBuiltin(const std::string &name, const std::vector<ast::Ar
       diags.report(Diag::unknown_argument, expr->span, name, given);
       return {};
     }
+  Value result = callWith(name, args, frame);
+  for (auto &[given, expr] : args.named)
+    if (!result.isInvalid() && !args.read.contains(given)) {
+      diags.report(Diag::argument_unread, expr->span, name, given);
+      return {};
+    }
+  return result;
+}
+
+Value Elaborator::callWith(const std::string &name, const Args &args, Frame &frame) {
+  Span span = args.span;
   if (llvm::is_contained({"sum", "mean", "prod", "var", "std", "norm", "any", "all", "count", "argmax", "argmin",
                           "softmax", "log_softmax", "logsumexp", "normalize", "cumsum"},
                          name) ||

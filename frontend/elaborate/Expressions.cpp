@@ -33,6 +33,10 @@ Value Elaborator::evaluate(const ast::Expr &expr, Frame &frame) {
       Value value = evaluate(*field.value, frame);
       if (value.isInvalid())
         return {};
+      if (llvm::any_of(record.fields, [&](auto &have) { return have.first == field.name.text; })) {
+        diags.report(Diag::repeated_field, field.span, field.name.text);
+        return {};
+      }
       record.fields.emplace_back(field.name.text, std::move(value));
     }
     return Value(std::move(record), span);
@@ -130,6 +134,12 @@ static std::string joined(const std::vector<std::string> &names, size_t from = 0
   return text;
 }
 
+static std::string fieldName(const ast::DataItem &item) {
+  auto *let = ast::dynCast<ast::LetStmt>(item.binding.get());
+  auto *draw = ast::dynCast<ast::DrawStmt>(item.binding.get());
+  return let ? let->name.text : draw ? draw->name.text : "";
+}
+
 Value Elaborator::evaluateMember(const ast::MemberExpr &expr, Frame &frame) {
   std::vector<std::string> names;
   const ast::Expr *root = splitChain(expr, names);
@@ -165,6 +175,8 @@ Value Elaborator::evaluateMember(const ast::MemberExpr &expr, Frame &frame) {
         auto report = diags.report(Diag::no_member, span, "the data `" + data->decl->name.text + "`", name);
         if (std::string near = nearest(name, splits); !near.empty())
           report.help("did you mean `" + near + "`?");
+        else if (llvm::any_of(data->decl->items, [&](auto &item) { return fieldName(*item) == name; }))
+          report.help("a field is read where examples are: in a loss, an eval, a train's locals");
         else if (splits.empty())
           report.help("add `split(" + name + "=…)` to the declaration");
         return {};
@@ -239,7 +251,11 @@ Value Elaborator::foldBinary(ast::BinaryOp op, const Const &a, const Const &b, S
   bool ints = a.elem != Elem::Real && b.elem != Elem::Real;
   double x = a.number, y = b.number;
   Const result{0, ints ? Elem::Int : Elem::Real, a.operand || b.operand, ""};
-  result.name = "(" + a.name + " " + ast::spelling(op) + " " + b.name + ")";
+  // A name is for people to read; of a loop unrolled it would double with each pass.
+  if (a.name.size() + b.name.size() < 120)
+    result.name = "(" + a.name + " " + ast::spelling(op) + " " + b.name + ")";
+  else
+    result.name = "…";
   switch (op) {
   case ast::BinaryOp::Add: result.number = x + y; break;
   case ast::BinaryOp::Sub: result.number = x - y; break;
@@ -268,6 +284,11 @@ Value Elaborator::foldBinary(ast::BinaryOp op, const Const &a, const Const &b, S
   case ast::BinaryOp::Or: return boolean(x != 0 || y != 0, span);
   case ast::BinaryOp::MatMul:
     diags.report(Diag::matmul_ranks, span, "a number", "a number");
+    return {};
+  }
+  // Whole numbers are kept in a double: beyond 2^53 they would lose digits unseen.
+  if (result.elem == Elem::Int && std::abs(result.number) > 0x1p53) {
+    diags.report(Diag::number_out_of_range, span, describeKnown(Value(result)), "53 bits").help("write a real: `1e16`");
     return {};
   }
   return Value(result, span);
@@ -345,7 +366,8 @@ Value Elaborator::elementwise(StringRef name, const Value &a, const Value &b, Sp
   };
   if (!bareSeriesIsLast && (isSeries(a) || isSeries(b)))
     return seriesElementwise(name, a, b, span);
-  auto x = tensor(a, a.origin.isValid() ? a.origin : span), y = tensor(b, b.origin.isValid() ? b.origin : span);
+  auto x = tensor(a, a.origin.isValid() ? a.origin : span);
+  auto y = x ? tensor(b, b.origin.isValid() ? b.origin : span) : std::nullopt;
   if (!x || !y)
     return {};
   for (Tensor *t : {&*x, &*y}) {
@@ -367,7 +389,8 @@ Value Elaborator::elementwise(StringRef name, const Value &a, const Value &b, Sp
 }
 
 Value Elaborator::matmul(const Value &a, const Value &b, Span span) {
-  auto x = tensor(a, span), y = tensor(b, span);
+  auto x = tensor(a, span);
+  auto y = x ? tensor(b, span) : std::nullopt;
   if (!x || !y)
     return {};
   for (Tensor *t : {&*x, &*y})
@@ -391,6 +414,8 @@ Value Elaborator::matmul(const Value &a, const Value &b, Span span) {
         .help("the last size on the left must be the first on the right; `.T` transposes");
     return {};
   }
+  if (rx == 2 && ry == 2 && !fitsMemory({x->type().getDimSize(0), y->type().getDimSize(1)}, diags, span))
+    return {};
   std::string lhs = rx == 2 ? "ik" : "k", rhs = ry == 2 ? "kj" : "k";
   std::string out = std::string(rx == 2 ? "i" : "") + (ry == 2 ? "j" : "");
   auto attr = [&](const std::string &text) { return builder.getStringAttr(text); };
@@ -516,7 +541,11 @@ Value Elaborator::indexOne(Tensor base, size_t dim, const ast::Expr &index, bool
       if (*bound < 0 || *bound > size)
         return outOfRange(*known, expr->span);
     }
-    return Value(slice(low, std::max<int64_t>(0, high - low), index.span), index.span);
+    if (high < low) {
+      diags.report(Diag::slice_backwards, index.span, low, high);
+      return {};
+    }
+    return Value(slice(low, high - low, index.span), index.span);
   }
   Value at = evaluate(index, frame);
   if (at.isInvalid())

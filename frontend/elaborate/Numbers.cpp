@@ -1,6 +1,9 @@
 //===- Numbers.cpp - constants, casts and how two operands meet -----------===//
 #include "frontend/elaborate/Elaborator.h"
 
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -9,7 +12,7 @@ namespace dyn::elab {
 
 Elaborator::Elaborator(MLIRContext &context, DiagnosticEngine &diags, const Library &library, ScopePtr globals)
     : builder(&context), diags(diags), context(context), library(library), globals(std::move(globals)),
-      realType(Float32Type::get(&context)) {}
+      realType(Float32Type::get(&context)), errorsBefore(diags.errorCount()) {}
 
 int64_t siteOf(llvm::StringRef text) {
   uint64_t hash = 0xcbf29ce484222325ull;
@@ -69,7 +72,9 @@ Tensor Elaborator::materialise(const Const &constant, Span span) {
     numberCache.clear();
     numberCacheBlock = builder.getInsertionBlock();
   }
-  std::string key = constant.name + "=" + std::to_string(constant.number) + (constant.elem == Elem::Int ? "i" : "r");
+  // By its bits: decimals would make one number of 1e-8 and 1e-9.
+  std::string key = constant.name + "=" + std::to_string(llvm::bit_cast<uint64_t>(constant.number)) +
+                    (constant.elem == Elem::Int ? "i" : "r");
   mlir::Value &cached = numberCache[key];
   if (!cached) {
     int64_t index = static_cast<int64_t>(plan->numbers.size());
@@ -95,9 +100,17 @@ std::optional<Tensor> Elaborator::tensor(const Value &value, Span span, const ch
     if (!(*series)->isArray)
       shape.push_back(static_cast<int64_t>((*series)->at.size()));
     shape.append((*series)->shape.begin(), (*series)->shape.end());
-    auto type = RankedTensorType::get(shape, builder.getF64Type());
-    return Tensor{create<nd::ConstantOp>(span, type, DenseElementsAttr::get(type, llvm::ArrayRef((*series)->values))),
-                  true, 0};
+    if ((*series)->elem == Elem::Bool) {
+      auto flags = RankedTensorType::get(shape, builder.getI1Type());
+      auto bits = llvm::map_to_vector((*series)->values, [](double value) { return value != 0; });
+      return Tensor{create<nd::ConstantOp>(span, flags, DenseElementsAttr::get(flags, llvm::ArrayRef(bits))), true, 0};
+    }
+    Type element = elementType((*series)->isArray ? (*series)->elem : Elem::Real, true);
+    auto type = RankedTensorType::get(shape, element);
+    SmallVector<Attribute> values;
+    for (double number : (*series)->values)
+      values.push_back(numberAttr(builder, number, element));
+    return Tensor{create<nd::ConstantOp>(span, type, DenseElementsAttr::get(type, values)), true, 0};
   }
   if (!value.isInvalid())
     diags.report(Diag::not_a_number, span, role, describe(value));
@@ -120,6 +133,16 @@ Tensor Elaborator::cast(Tensor x, Elem elem, bool number, Span span) {
     return {create<nd::ConstantOp>(span, type, DenseElementsAttr::get(type, numberAttr(builder, number, wanted))), number != 0 || x.number, 0};
   }
   return {create<nd::CastOp>(span, x.value, wanted), number && x.number, elem == Elem::Int ? x.classes : 0};
+}
+
+Tensor Elaborator::wholeOrMarked(Tensor x, Span span) {
+  auto whole = create<nd::CompareOp>(span, nd::CompareKind::eq, x.value, create<nd::FloorOp>(span, x.value));
+  mlir::Value places = create<nd::CastOp>(span, x.value, builder.getI64Type());
+  auto type = mlir::cast<RankedTensorType>(places.getType());
+  auto plain = ir::withEncoding(type, {});
+  auto mark = builder.getI64IntegerAttr(plan::notWhole);
+  mlir::Value marks = create<nd::ConstantOp>(span, plain, DenseElementsAttr::get(plain, Attribute(mark)));
+  return {create<nd::SelectOp>(span, whole, places, marks), false, 0};
 }
 
 Tensor Elaborator::broadcastScalar(Tensor x, RankedTensorType like, Span span) {
@@ -157,7 +180,7 @@ bool Elaborator::unify(Tensor &a, Tensor &b, Span span, const std::string &what,
     b = broadcastScalar(b, a.type(), span);
   ea = a.type().getEncoding();
   eb = b.type().getEncoding();
-  if (failed(mergeEncodings(ea, eb))) {
+  if (mlir::failed(mergeEncodings(ea, eb))) {
     diags.report(Diag::tree_meets_leaves, span, what, describeType(a.type()), describeType(b.type()))
         .note(aSpan, "this is " + describeType(a.type()))
         .note(bSpan, "this is " + describeType(b.type()))
@@ -183,7 +206,7 @@ std::optional<int64_t> Elaborator::knownInt(const Value &value, Span span, const
                                    std::abs(c->number) < 1e15)
     return static_cast<int64_t>(c->number);
   if (!value.isInvalid())
-    diags.report(Diag::not_known_int, span, role, describe(value));
+    diags.report(Diag::not_known_int, span, role, describeKnown(value));
   return std::nullopt;
 }
 
@@ -266,9 +289,41 @@ std::string describe(const Value &value) {
     std::string operator()(const TrainName &t) { return "the train `" + t.decl->name.text + "`"; }
     std::string operator()(const Distribution &d) { return "the distribution `" + d.kind + "`"; }
     std::string operator()(const std::shared_ptr<RunResult> &) { return "a run"; }
-    std::string operator()(const std::shared_ptr<Series> &s) { return "the metric `" + s->name + "`"; }
+    std::string operator()(const std::shared_ptr<Series> &s) {
+      return s->isArray ? describeShape(s->shape) : "the metric `" + s->name + "`";
+    }
   };
   return std::visit(Visitor{}, value.payload);
+}
+
+std::string describeKnown(const Value &value) {
+  if (auto *t = value.as<Tensor>(); t && t->type().getRank() == 0)
+    return describe(value) + " that the run computes";
+  auto *c = value.as<Const>();
+  if (!c || c->elem == Elem::Bool)
+    return describe(value);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", c->number);
+  return text;
+}
+
+std::string describeArguments(size_t count) {
+  return count == 0 ? "no arguments" : count == 1 ? "one argument" : std::to_string(count) + " arguments";
+}
+
+bool fitsMemory(ArrayRef<int64_t> shape, DiagnosticEngine &diags, Span span) {
+  // 4 TB of f32: far above any machine, and far below where sizes in bytes overflow.
+  constexpr int64_t most = int64_t(1) << 40;
+  int64_t count = 1;
+  for (int64_t size : shape)
+    if (llvm::MulOverflow(count, size, count) || count > most) {
+      std::string text;
+      for (int64_t each : shape)
+        text += (text.empty() ? "" : " × ") + std::to_string(each);
+      diags.report(Diag::too_large, span, text, most);
+      return false;
+    }
+  return true;
 }
 
 } // namespace dyn::elab

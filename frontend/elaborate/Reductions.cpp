@@ -276,6 +276,23 @@ Value Elaborator::noOver(const std::string &name, Span span) {
 // Draws
 //===----------------------------------------------------------------------===//
 
+/// Parameters that are known must lie where the distribution exists.
+bool Elaborator::checkDistribution(const Distribution &dist, Span span) {
+  auto *last = dist.parameters.back().as<Const>();
+  if (!last)
+    return true;
+  const char *what = dist.kind == "normal" && last->number < 0 ? "the `sd` of `normal`"
+                     : dist.kind == "bernoulli" && !(last->number >= 0 && last->number <= 1) ? "the `p` of `bernoulli`"
+                                                                                             : nullptr;
+  if (what)
+    diags.report(Diag::cannot_be, span, what, describeKnown(dist.parameters.back()));
+  auto *low = dist.kind == "uniform" ? dist.parameters.front().as<Const>() : nullptr;
+  if (low && last->number < low->number)
+    diags.report(Diag::cannot_be, span, "the `high` of `uniform`", describeKnown(dist.parameters.back()))
+        .help("it is at least `low`");
+  return !what && !(low && last->number < low->number);
+}
+
 Value Elaborator::callDraw(const std::string &name, const Args &args, Frame &frame) {
   Span span = args.span;
   auto parameter = [&](size_t at, const char *word, double otherwise) -> Value {
@@ -293,7 +310,7 @@ Value Elaborator::callDraw(const std::string &name, const Args &args, Frame &fra
     for (Value &value : dist.parameters)
       if (value.isInvalid())
         return {};
-    return Value(std::move(dist), span);
+    return checkDistribution(dist, span) ? Value(std::move(dist), span) : Value();
   }
   Value dist = parameter(0, "", 0);
   if (dist.isInvalid())
@@ -329,6 +346,7 @@ Value Elaborator::drawFrom(const Distribution &dist, ArrayRef<int64_t> shape, At
     diags.report(Diag::draw_not_here, span);
     return {};
   }
+  ++drawsMade;
   std::string site = frame.site + ":" + (frame.assigning.empty() ? "draw" + std::to_string(frame.draws++) : frame.assigning);
   for (int64_t pass : frame.passes)
     site += "[" + std::to_string(pass) + "]";

@@ -89,6 +89,8 @@ std::optional<HostArray> Elaborator::host(const Value &value, Span span) {
 }
 
 Value Elaborator::known(const Value &value, Span span) {
+  if (auto *series = value.as<std::shared_ptr<Series>>(); series && (*series)->isArray && (*series)->shape.empty())
+    return Value(Const{(*series)->values.front(), (*series)->elem, true, (*series)->name}, span);
   auto *t = value.as<Tensor>();
   if (!t || t->type().getRank() != 0)
     return value;

@@ -21,6 +21,10 @@
 #include <variant>
 #include <vector>
 
+namespace dyn {
+class DiagnosticEngine;
+}
+
 namespace dyn::elab {
 
 struct Value;
@@ -193,5 +197,12 @@ std::string describe(const Value &value);
 /// "[64, 10]", or "a number" for no dimensions.
 std::string describeShape(llvm::ArrayRef<int64_t> shape);
 std::string describeType(mlir::RankedTensorType type);
+/// As `describe`, with the number itself where it is known: "1.5".
+std::string describeKnown(const Value &value);
+/// "no arguments", "one argument", "3 arguments"
+std::string describeArguments(size_t count);
+/// Whether a run can hold an array of this shape; false after a report. Sizes are checked before anything multiplies
+/// them.
+bool fitsMemory(llvm::ArrayRef<int64_t> shape, DiagnosticEngine &diags, Span span);
 
 } // namespace dyn::elab

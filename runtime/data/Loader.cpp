@@ -145,8 +145,12 @@ private:
                                                        : firstNotFinite<double>(values, count);
       if (at < count)
         return Status::error(where(at) + "not finite; mend the row or leave it out");
-    } else if (field.element == plan::Element::i64 && field.classes > 0) {
+    } else if (field.element == plan::Element::i64) {
       const auto *labels = static_cast<const int64_t *>(values);
+      if (int64_t at = std::find(labels, labels + count, plan::notWhole) - labels; at < count)
+        return Status::error(where(at) + "no whole number; mend the row, or declare the field `real`");
+      if (field.classes <= 0)
+        return Status();
       for (int64_t at = 0; at < count; ++at)
         if (labels[at] < 0 || labels[at] >= field.classes)
           return Status::error(where(at) + std::to_string(labels[at]) + ", expected a class from 0 to " +
