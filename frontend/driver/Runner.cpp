@@ -17,6 +17,9 @@
 
 namespace dyn {
 
+/// Of a run that Ctrl-C ended: nothing else is run then.
+static constexpr int interruptedStatus = 130;
+
 Runner::Runner(RunOptions theOptions)
     : options(std::move(theOptions)), diags(sources), library(sources, diags),
       globals(std::make_shared<elab::Scope>()) {
@@ -33,8 +36,9 @@ mlir::MLIRContext &Runner::mlirContext() {
 }
 
 void Runner::report() {
-  if (!diags.all().empty())
-    std::cerr << diags.render() << std::flush;
+  for (; reported < diags.all().size(); ++reported)
+    std::cerr << diags.render(diags.all()[reported]);
+  std::cerr << std::flush;
 }
 
 bool Runner::open() {
@@ -96,9 +100,14 @@ int Runner::run() {
     // Each of several trains has a folder of its own.
     std::string folder = options.out.empty() || trains.size() == 1 ? options.out : options.out + "/" + train->name.text;
     status = std::max(status, runTrain(*train, folder));
+    if (status == interruptedStatus)
+      return status;
   }
-  for (auto *experiment : experiments)
+  for (auto *experiment : experiments) {
     status = std::max(status, runExperiment(*experiment));
+    if (status == interruptedStatus)
+      return status;
+  }
   return status;
 }
 
@@ -220,19 +229,27 @@ void Runner::printTimings(const Timings &timings, const char *code) const {
 }
 
 Runner::Finished Runner::train(const elab::TrainRequest &request, const std::string &folder, bool inExperiment) {
-  size_t errors = diags.errorCount();
-  elab::Elaborator elaborator(mlirContext(), diags, library, globals);
+  // A claim of the experiment that failed before is no mistake in this train.
+  DiagnosticEngine own(sources);
+  Finished finished = train(request, folder, inExperiment, own);
+  diags.adopt(own);
+  return finished;
+}
+
+Runner::Finished Runner::train(const elab::TrainRequest &request, const std::string &folder, bool inExperiment,
+                               DiagnosticEngine &own) {
+  elab::Elaborator elaborator(mlirContext(), own, library, globals);
   elab::TrainElaborator trainElaborator(elaborator);
   auto elaborated = trainElaborator.run(request);
-  if (!elaborated || diags.errorCount() != errors)
+  if (!elaborated || own.hasErrors())
     return {};
   Timings timings;
-  if (!lowerToNd(*elaborated->module, diags, {}, &timings))
+  if (!lowerToNd(*elaborated->module, own, {}, &timings))
     return {};
   Program made{elaborated->plan, "", false};
   mlir::OwningOpRef<mlir::ModuleOp> nd = elaborated->module->clone();
   if (!options.interpret) {
-    auto compiled = compileNd(*elaborated->module, elaborated->plan, cache.get(), diags, {}, &timings);
+    auto compiled = compileNd(*elaborated->module, elaborated->plan, cache.get(), own, {}, &timings);
     if (!compiled)
       return {};
     made = std::move(*compiled);
@@ -278,6 +295,32 @@ static std::shared_ptr<elab::RunResult> resultOf(Session &session) {
     result->leaves[leaf.path] = elab::Value(values);
   }
   return result;
+}
+
+/// The first parameter with a value that is not finite; null: there is none.
+static const plan::Leaf *notFiniteLeaf(const Session &session) {
+  auto finite = [](const auto *values, int64_t count) {
+    return std::all_of(values, values + count, [](auto value) { return std::isfinite(value); });
+  };
+  for (const plan::Leaf &leaf : session.plan().params) {
+    int64_t count = 1;
+    for (int64_t size : leaf.shape)
+      count *= size;
+    const void *values = session.data(leaf);
+    if (leaf.element == plan::Element::f64 ? !finite(static_cast<const double *>(values), count)
+                                           : !finite(static_cast<const float *>(values), count))
+      return &leaf;
+  }
+  return nullptr;
+}
+
+/// No loss saw the parameters that the last update made: what it did wrong is found here.
+static void checkLastUpdate(const Session &session, Outcome &outcome) {
+  if (outcome.status != DYN_OK || !notFiniteLeaf(session))
+    return;
+  outcome.status = DYN_NOT_FINITE;
+  outcome.message = session.plan().specFile + ": the parameters are not finite at the end, after step " +
+                    std::to_string(outcome.step);
 }
 
 /// Since the process began, loader included; the system counts in hundredths of a second.
@@ -341,6 +384,7 @@ Runner::Finished Runner::execute(Program &made, const NdModule &nd, const std::s
     std::fprintf(stderr, "%8.1f ms  from start to the first step\n", millisecondsSinceStart());
   double before = millisecondsSinceStart();
   finished.outcome = running.run();
+  checkLastUpdate(running, finished.outcome);
   finished.ran = true;
   if (options.timings)
     std::fprintf(stderr, "%8.1f ms  the loop\n", millisecondsSinceStart() - before);
@@ -365,22 +409,14 @@ Runner::Finished Runner::execute(Program &made, const NdModule &nd, const std::s
 
 /// Names step, leaf and first operation of a value that is not finite, by running the step once more, plainly.
 void Runner::explainNotFinite(Session &session, const Outcome &outcome, const NdModule &nd) {
+  const plan::Leaf *leaf = notFiniteLeaf(session);
+  mlir::ModuleOp module = leaf ? nullptr : nd(); // before the report: an error so far would end its lowering
   auto message = diags.report(Diag::not_finite, Span(), outcome.message);
-  for (const plan::Leaf &leaf : session.plan().params) {
-    int64_t count = 1;
-    for (int64_t size : leaf.shape)
-      count *= size;
-    for (int64_t i = 0; i < count; ++i) {
-      double value = leaf.element == plan::Element::f64 ? static_cast<const double *>(session.data(leaf))[i]
-                                                        : static_cast<const float *>(session.data(leaf))[i];
-      if (!std::isfinite(value)) {
-        message.note("the parameter `" + leaf.path + "` is not finite since update " + std::to_string(outcome.step) +
-                     ", which `" + leaf.owner + "` made");
-        return;
-      }
-    }
+  if (leaf) {
+    message.note("the parameter `" + leaf->path + "` is not finite since update " + std::to_string(outcome.step) +
+                 ", which `" + leaf->owner + "` made");
+    return;
   }
-  mlir::ModuleOp module = nd();
   if (!module)
     return;
   Interpreter interpreter(module);

@@ -220,10 +220,15 @@ def damage(s):
 
 def interrupt(s):
     """Ctrl-C ends a run after its step: the files are whole. In an experiment it ends all of it."""
-    for program, run in (("endless", ""), ("whole", "first")):
+    def two_trains(text):
+        start, end = text.index("train endless"), text.index("experiment")
+        return text[:end] + text[start:end].replace("endless", "second")
+    trains = s.variant("trains", two_trains)
+    for program, run, command in (("endless", "", [s.spec, "endless"]), ("whole", "first", [s.spec, "whole"]),
+                                  ("trains", "endless", [trains])):
         for attempt in ("cold", "warm"):
             out = s.path(program + "-" + attempt)
-            process = subprocess.Popen([s.dync, "run", s.spec, program, "--quiet", "--out", out], env=s.environment,
+            process = subprocess.Popen([s.dync, "run", *command, "--quiet", "--out", out], env=s.environment,
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             metrics = os.path.join(out, run, "metrics.jsonl")
             waited = time.time()
@@ -329,6 +334,12 @@ def full_disk(s):
         subprocess.run(["umount", disk], check=True)
 
 
+def failing_trains(text):
+    """Two trains whose claims fail, and nothing else."""
+    head, fails = text[:text.index("train holds")], text[text.index("train fails"):text.index("train quiet")]
+    return head + fails + fails.replace("train fails", "train again")
+
+
 def exits(s):
     """0 only if everything ran and every claim held; a claim that does not shows both its sides."""
     for options in ([], [], ["--interpret"]):
@@ -341,6 +352,8 @@ def exits(s):
         check("last(a.loss) < last(b.loss)" in errors and "`last(a.loss)` is" in errors
               and "`last(b.loss)` is" in errors, errors)
         check(errors.count("error:") == 1, "what holds is not an error: " + errors)
+    both = s.run("--quiet", spec=s.variant("trains", failing_trains), status=1)
+    check(both.count("error:") == 2, "each error once: " + both)
     s.run("absent", "--quiet", status=1)
     s.run("--quiet", spec=s.path("absent.dyn"), status=1)
     s.run("--quiet", status=1)  # both experiments: one fails
