@@ -34,6 +34,12 @@ std::vector<Symbol> symbolTable() {
       {"sin", address(static_cast<Unary *>(&std::sin))},
       {"cos", address(static_cast<Unary *>(&std::cos))},
       {"pow", address(static_cast<Binary *>(&std::pow))},
+      // What the optimizer makes of powers of a known base, and of sines and cosines of one angle.
+      {"exp2", address(static_cast<Unary *>(&std::exp2))},
+      {"exp", address(static_cast<Unary *>(&std::exp))},
+      {"ldexp", address(static_cast<double (*)(double, int)>(&std::ldexp))},
+      {"exp10", address(&::exp10)},
+      {"sincos", address(&::sincos)},
       {"fmod", address(static_cast<Binary *>(&std::fmod))},
       {"fmodf", address(&::fmodf)},
       // The code generator turns loops of stores into these.
