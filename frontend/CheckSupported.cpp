@@ -271,6 +271,11 @@ private:
   }
 
   bool statement(const Stmt &stmt) {
+    auto *let = dynCast<LetStmt>(&stmt);
+    auto *result = dynCast<ReturnStmt>(&stmt);
+    if ((let && let->label) || (result && result->label))
+      return refuse(let ? let->label.name.span : result->label.name.span, "naming an activation with `as` is",
+                    "leave it out: no probe of this release reads activations");
     if (auto *run = dynCast<RunStmt>(&stmt))
       return runStatement(*run);
     if (auto *side = dynCast<SideStmt>(&stmt))
