@@ -9,7 +9,7 @@
 //   Calls.cpp        fn, closures, models            Statements.cpp blocks, assignments, writes
 //   Loops.cpp        for, while, repeat              Conditions.cpp if
 //   Types.cpp        declared types, shapes          Numbers.cpp    constants, casts, broadcasts
-//   Train.cpp        sockets and program of a train  Rules.cpp      rules in their sockets
+//   Train.cpp, Objective.cpp, Sockets.cpp, Program.cpp, Rules.cpp, Changes.cpp: one train (TrainElaborator.h)
 //   DataSources.cpp  data declarations
 //
 //===----------------------------------------------------------------------===//

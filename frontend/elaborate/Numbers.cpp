@@ -1,5 +1,6 @@
 //===- Numbers.cpp - constants, casts and how two operands meet -----------===//
 #include "frontend/elaborate/Elaborator.h"
+#include "frontend/elaborate/Patterns.h"
 
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
@@ -324,6 +325,11 @@ bool fitsMemory(ArrayRef<int64_t> shape, DiagnosticEngine &diags, Span span) {
       return false;
     }
   return true;
+}
+
+Elem elemOfType(RankedTensorType type) {
+  Type element = type.getElementType();
+  return element.isInteger(1) ? Elem::Bool : element.isInteger() ? Elem::Int : Elem::Real;
 }
 
 } // namespace dyn::elab

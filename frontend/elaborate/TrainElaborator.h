@@ -11,6 +11,9 @@ struct Batch {
   bool masked = false;
 };
 
+/// Number of the parameters' arena in every plan.
+inline constexpr int64_t paramsArena = 0;
+
 /// Elaborates one train.
 class TrainElaborator {
 public:
@@ -56,21 +59,27 @@ private:
   bool bindHyperparameters();
   bool settings(const Clauses &clauses);
   Value dataOf(const Clauses &clauses, Frame &frame);
+
+  // Objective.cpp
   bool objective(const Clauses &clauses);
+  ScopePtr exampleScope(const Data &data, int64_t set, const Batch &batch, bool whole);
+  void bindLocals(ScopePtr scope);
   bool assignOwners(const Clauses &clauses);
   void layOut();
+
+  // Sockets.cpp
+  ir::SocketOp socket(const std::string &name, ir::SocketKind kind, Batch batch = {});
   void initSocket();
   void updateSocket(const Clauses &clauses);
   Value lossAndGradient(const Value &params, Span span);
+  int64_t metric(const std::string &name, llvm::ArrayRef<int64_t> shape, Span span, bool leafAxis = false);
+  void emit(const std::string &name, const Value &value, Span span);
+
+  // Program.cpp
+  int64_t event(const ast::Timing *timing, const char *otherwise, Span span);
   void evalSockets(const Clauses &clauses);
   void probeSockets(const Clauses &clauses);
   void program(const Clauses &clauses);
-  ScopePtr exampleScope(const Data &data, int64_t set, const Batch &batch, bool whole);
-  void bindLocals(ScopePtr scope);
-  ir::SocketOp socket(const std::string &name, ir::SocketKind kind, Batch batch = {});
-  int64_t event(const ast::Timing *timing, const char *otherwise, Span span);
-  int64_t metric(const std::string &name, llvm::ArrayRef<int64_t> shape, Span span, bool leafAxis = false);
-  void emit(const std::string &name, const Value &value, Span span);
 
   // Changes.cpp
   bool applyChanges(const Clauses &clauses);
