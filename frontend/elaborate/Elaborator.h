@@ -10,7 +10,9 @@
 //   Loops.cpp        for, while, repeat              Conditions.cpp if
 //   Types.cpp        declared types, shapes          Numbers.cpp    constants, casts, broadcasts
 //   Train.cpp, Objective.cpp, Sockets.cpp, Program.cpp, Rules.cpp, Changes.cpp: one train (TrainElaborator.h)
-//   DataSources.cpp  data declarations
+//   Reductions.cpp   sum, mean, softmax …            Draws.cpp      distributions and draws
+//   Series.cpp       metrics of runs                 ExpectEvaluator.cpp  experiments and claims
+//   DataSources.cpp  data declarations               Patterns.cpp   which leaves a clause is for
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -15,13 +15,6 @@ Elaborator::Elaborator(MLIRContext &context, DiagnosticEngine &diags, const Libr
     : builder(&context), diags(diags), context(context), library(library), globals(std::move(globals)),
       realType(Float32Type::get(&context)), errorsBefore(diags.errorCount()) {}
 
-int64_t siteOf(llvm::StringRef text) {
-  uint64_t hash = 0xcbf29ce484222325ull;
-  for (unsigned char c : text)
-    hash = (hash ^ c) * 0x100000001b3ull;
-  return static_cast<int64_t>(hash);
-}
-
 Location Elaborator::loc(Span span) {
   const SourceFile *file = diags.sources().file(span);
   if (!file)

@@ -16,7 +16,7 @@
 //   sigmoid    0.56   0.56   quotient of e^(-|x|), with its tail
 //   erf        0.87   1.02   odd polynomial; 1 - e^(-x^2) q beyond 1
 //   sin, cos   0.51   0.75   three-part pi/2; libm lane by lane beyond 2^20; f32 through f64
-//   pow        0.51   0.52   libm lane by lane; f32 through f64
+//   pow        -      -      libm lane by lane, f32 through f64: not vectorised, its error is the library's
 //   rsqrt      0.51   0.51   1 / sqrt(x) and one correction
 //
 //===----------------------------------------------------------------------===//
