@@ -66,6 +66,8 @@ static std::vector<std::string> literals(const IntervalSet &expected, bool value
       continue;
     if (value && (isReservedWord(token) || bracketOfValue || token == P::NUMBER || token == P::STRING))
       continue;
+    if (name && token == P::NUMBER)
+      continue;
     if (!value && bracketOfValue && has(expected, P::DOT))
       continue; // a call or an index: as unlikely as an operator
     std::string text = vocabulary.getLiteralName(token);
@@ -85,7 +87,8 @@ static std::vector<std::string> literals(const IntervalSet &expected, bool value
 static std::string describeExpected(const IntervalSet &expected, const antlr4::dfa::Vocabulary &vocabulary) {
   if (has(expected, P::USE))
     return "a declaration";
-  bool value = has(expected, P::NUMBER);
+  // A number alone may also be a place in a parameter's path, `net.dense.0.W`.
+  bool value = has(expected, P::NUMBER) && has(expected, P::LPAREN);
   bool name = has(expected, P::IDENT) && !value;
   if (has(expected, P::RETURN))
     return "a statement";
