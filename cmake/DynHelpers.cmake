@@ -81,4 +81,8 @@ function(dyn_unit_test name)
   endif()
   dyn_executable(${name} ${flag} SOURCES ${ARG_SOURCES} LINK ${ARG_LINK} GTest::gtest GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  if(DYN_SANITIZE AND ARG_MLIR)
+    # LLVM's allocators poison memory in our code and not in its libraries, which are not instrumented.
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT "ASAN_OPTIONS=allow_user_poisoning=0")
+  endif()
 endfunction()

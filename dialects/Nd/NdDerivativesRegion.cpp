@@ -274,7 +274,8 @@ static SmallVector<T> byInput(Operation *to, Operation *from, ArrayRef<T> entrie
   for (size_t i = operands; i < source.size(); ++i)
     captures[source[i]] = entries[i];
   SmallVector<T> result(entries.begin(), entries.begin() + operands);
-  for (Value capture : ArrayRef(getInputs(to)).drop_front(operands))
+  SmallVector<Value> target = getInputs(to);
+  for (Value capture : ArrayRef(target).drop_front(operands))
     result.push_back(captures.lookup(capture));
   return result;
 }

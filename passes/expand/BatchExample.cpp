@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "passes/expand/Passes.h"
 
+#include "passes/expand/Kinds.h"
+
 #include "dialects/Nd/NdBatch.h"
 
 #include <limits>
@@ -154,16 +156,6 @@ private:
     }
   }
 
-  static nd::ReduceKind reduction(OverKind kind) {
-    switch (kind) {
-    case OverKind::max: return nd::ReduceKind::max;
-    case OverKind::min: return nd::ReduceKind::min;
-    case OverKind::any: return nd::ReduceKind::any;
-    case OverKind::all: return nd::ReduceKind::all;
-    default: return nd::ReduceKind::sum;
-    }
-  }
-
   /// `input` is the batched operand; null: reported.
   Value combine(OverOp over, Value input) {
     Location loc = over.getLoc();
@@ -186,7 +178,7 @@ private:
         present = nd::BroadcastOp::create(builder, loc, present, type.getShape(), ArrayRef<int64_t>{0}).getResult();
       input = nd::SelectOp::create(builder, loc, present, input, splat(loc, type, neutral(over.getKind(), type.getElementType()))).getResult();
     }
-    Value result = nd::ReduceOp::create(builder, loc, input, reduction(over.getKind()), ArrayRef<int64_t>{0}).getResult();
+    Value result = nd::ReduceOp::create(builder, loc, input, expand::reductionOf(over.getKind()), ArrayRef<int64_t>{0}).getResult();
     if (over.getKind() == OverKind::mean) {
       auto out = cast<RankedTensorType>(result.getType());
       Value size = nd::CastOp::create(builder, loc, count(loc), out.getElementType()).getResult();

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "passes/expand/Passes.h"
 
+#include "passes/expand/Kinds.h"
+
 #define DEBUG_TYPE "dyn-expand-leaves"
 
 namespace dyn::expand {
@@ -18,22 +20,12 @@ using namespace mlir;
 using namespace dyn;
 using namespace dyn::ir;
 
-static nd::ReduceKind reduction(OverKind kind) {
-  switch (kind) {
-  case OverKind::max: return nd::ReduceKind::max;
-  case OverKind::min: return nd::ReduceKind::min;
-  case OverKind::any: return nd::ReduceKind::any;
-  case OverKind::all: return nd::ReduceKind::all;
-  default: return nd::ReduceKind::sum;
-  }
-}
-
 /// leaf_reduce(x)_s = segment_reduce(x, offsets)_s
 static void expandReduce(LeafReduceOp op) {
   OpBuilder builder(op);
   auto leaves = cast<LeavesAttr>(cast<RankedTensorType>(op.getInput().getType()).getEncoding());
   Value flat = RecastOp::create(builder, op.getLoc(), withEncoding(op.getInput().getType(), {}), op.getInput()).getResult();
-  Value sums = nd::SegmentReduceOp::create(builder, op.getLoc(), flat, reduction(op.getKind()),
+  Value sums = nd::SegmentReduceOp::create(builder, op.getLoc(), flat, expand::reductionOf(op.getKind()),
                                            ArrayRef<int64_t>(leaves.offsets()))
                    .getResult();
   op.replaceAllUsesWith(RecastOp::create(builder, op.getLoc(), op.getType(), sums).getResult());
