@@ -163,7 +163,7 @@ private:
       if (stage == "fused")
         module.walk([&](mlir::Operation *op) {
           llvm::StringRef name = op->getName().getStringRef();
-          count.kernels += name == "kernel.kernel" || name == "kernel.loop";
+          count.kernels += name == "kernel.fused";
           count.products += name == "kernel.product";
         });
     };

@@ -503,7 +503,10 @@ Value Elaborator::callOther(const std::string &name, const Args &args, const std
     return t ? Value(cast(*t, elem, t->number, span), span) : Value();
   }
   if (name == "dot") {
-    Value product = binary(ast::BinaryOp::Mul, values[0], values[1], span);
+    auto a = tensor(values[0], values[0].origin), b = tensor(values[1], values[1].origin);
+    if (!a || !b || !unify(*a, *b, span, "dot", values[0].origin, values[1].origin))
+      return {};
+    Value product = elementwise("mul", Value(*a, values[0].origin), Value(*b, values[1].origin), span);
     return product.isInvalid() ? Value() : reduce(nd::ReduceKind::sum, product, nullptr, nullptr, span, frame);
   }
   if (name == "zeros" || name == "ones" || name == "full") {
