@@ -132,15 +132,17 @@ std::optional<CacheEntry> ObjectCache::load(const CacheKey &key) {
   if (root.empty())
     return std::nullopt;
   std::string path = pathOf(key);
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file)
     return std::nullopt;
+  // The size of the file that is open: another process may put a new one in its place at any time.
+  auto size = static_cast<uint64_t>(file.tellg());
+  file.seekg(0);
   std::error_code error;
-  uint64_t size = fs::file_size(path, error);
   Header header{};
   CacheEntry entry;
   file.read(reinterpret_cast<char *>(&header), sizeof header);
-  bool whole = !error && file && !std::memcmp(header.magic, magic, sizeof magic) && header.keyLow == key.low &&
+  bool whole = file && !std::memcmp(header.magic, magic, sizeof magic) && header.keyLow == key.low &&
                header.keyHigh == key.high && header.planBytes <= size && header.objectBytes <= size &&
                sizeof header + header.planBytes + header.objectBytes == size;
   if (whole) {
