@@ -5,7 +5,8 @@
 // folded, and the rest becomes IR. One Elaborator makes one train, or evaluates
 // the statements of one experiment.
 //
-//   Expressions.cpp  operators, indexing, names      Builtins.cpp   functions of the language
+//   Expressions.cpp  operators, names, members       Indexing.cpp   arrays as written, indexing
+//   Builtins.cpp     functions of the language       Arrays.cpp     making and shaping arrays, trees
 //   Calls.cpp        fn, closures, models            Statements.cpp blocks, assignments, writes
 //   Loops.cpp        for, while, repeat              Conditions.cpp if
 //   Types.cpp        declared types, shapes          Numbers.cpp    constants, casts, broadcasts
