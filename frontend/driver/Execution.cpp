@@ -1,0 +1,205 @@
+#include "frontend/driver/Execution.h"
+
+#include "frontend/driver/Interpreter.h"
+#include "runtime/jit/Jit.h"
+
+#include <cmath>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+
+namespace dyn {
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
+
+Code::Code() = default;
+Code::~Code() = default;
+
+std::shared_ptr<Code> Code::link(const std::string &object, DiagnosticEngine &diags) {
+  auto loaded = Jit::load(object);
+  if (!loaded) {
+    diags.report(Diag::link_failed, Span(), llvm::toString(loaded.takeError()));
+    return nullptr;
+  }
+  std::shared_ptr<Code> code(new Code());
+  code->jit = std::move(*loaded);
+  return code;
+}
+
+std::shared_ptr<Code> Code::interpret(mlir::ModuleOp nd) {
+  std::shared_ptr<Code> code(new Code());
+  code->interpreter = std::make_unique<Interpreter>(nd);
+  return code;
+}
+
+EntryLookup Code::lookup() const {
+  if (interpreter)
+    return interpreter->lookup();
+  return [this](const std::string &name) -> Entry {
+    auto entry = jit->lookup(name);
+    if (!entry) {
+      llvm::consumeError(entry.takeError());
+      return {};
+    }
+    return *entry;
+  };
+}
+
+//===----------------------------------------------------------------------===//
+// What a run left
+//===----------------------------------------------------------------------===//
+
+/// Metrics and parameters of a session as values of an experiment.
+static std::shared_ptr<elab::RunResult> resultOf(Session &session) {
+  auto result = std::make_shared<elab::RunResult>();
+  result->name = session.plan().name;
+  for (const plan::Metric &metric : session.plan().metrics) {
+    auto series = std::make_shared<elab::Series>();
+    series->name = metric.name;
+    series->shape.assign(metric.shape.begin(), metric.shape.end());
+    if (auto it = session.series().find(metric.name); it != session.series().end()) {
+      series->at.assign(it->second.at.begin(), it->second.at.end());
+      series->values = it->second.values;
+    }
+    result->series[metric.name] = series;
+  }
+  for (const plan::Leaf &leaf : session.plan().params) {
+    auto values = std::make_shared<elab::Series>();
+    values->name = leaf.path;
+    values->isArray = true;
+    int64_t count = 1;
+    for (int64_t size : leaf.shape)
+      count *= size;
+    values->shape.assign(leaf.shape.begin(), leaf.shape.end());
+    for (int64_t i = 0; i < count; ++i)
+      values->values.push_back(leaf.element == plan::Element::f64
+                                   ? static_cast<const double *>(session.data(leaf))[i]
+                                   : static_cast<const float *>(session.data(leaf))[i]);
+    result->leaves[leaf.path] = elab::Value(values);
+  }
+  return result;
+}
+
+/// The first parameter with a value that is not finite; null: there is none.
+static const plan::Leaf *notFiniteLeaf(const Session &session) {
+  auto finite = [](const auto *values, int64_t count) {
+    return std::all_of(values, values + count, [](auto value) { return std::isfinite(value); });
+  };
+  for (const plan::Leaf &leaf : session.plan().params) {
+    int64_t count = 1;
+    for (int64_t size : leaf.shape)
+      count *= size;
+    const void *values = session.data(leaf);
+    if (leaf.element == plan::Element::f64 ? !finite(static_cast<const double *>(values), count)
+                                           : !finite(static_cast<const float *>(values), count))
+      return &leaf;
+  }
+  return nullptr;
+}
+
+/// No loss saw the parameters that the last update made: what it did wrong is found here.
+static void checkLastUpdate(const Session &session, Outcome &outcome) {
+  if (outcome.status != DYN_OK || !notFiniteLeaf(session))
+    return;
+  outcome.status = DYN_NOT_FINITE;
+  outcome.message = session.plan().specFile + ": the parameters are not finite at the end, after step " +
+                    std::to_string(outcome.step);
+}
+
+//===----------------------------------------------------------------------===//
+// Execution
+//===----------------------------------------------------------------------===//
+
+std::unique_ptr<Execution> Execution::create(const plan::Plan &plan, std::shared_ptr<Code> code, SessionOptions options,
+                                             DiagnosticEngine &diags) {
+  auto created = Session::create(plan, code->lookup(), std::move(options));
+  if (!created) {
+    diags.report(Diag::session_failed, Span(), created.status().message());
+    return nullptr;
+  }
+  std::unique_ptr<Execution> execution(new Execution());
+  execution->code = std::move(code);
+  execution->running = std::move(*created);
+  if (Status loaded = execution->running->load(); !loaded.isOk()) {
+    diags.report(Diag::load_failed, Span(), loaded.message());
+    return nullptr;
+  }
+  return execution;
+}
+
+const Outcome &Execution::run() {
+  ended = running->run();
+  checkLastUpdate(*running, ended);
+  return ended;
+}
+
+std::shared_ptr<elab::RunResult> Execution::result() const {
+  auto result = resultOf(*running);
+  result->diverged = ended.status == DYN_NOT_FINITE;
+  return result;
+}
+
+std::string Execution::summary() const {
+  std::string text = running->plan().name + ": " + std::to_string(ended.step) + " steps";
+  for (const plan::Metric &metric : running->plan().metrics) {
+    auto it = running->series().find(metric.name);
+    if (!metric.shape.empty() || it == running->series().end() || it->second.values.empty())
+      continue;
+    char value[64];
+    std::snprintf(value, sizeof value, " %.6g", it->second.values.back());
+    text += ", " + metric.name + value;
+  }
+  return text;
+}
+
+void Execution::explain(const NdModule &nd, DiagnosticEngine &diags, const SourceManager &sources) {
+  if (ended.status != DYN_NOT_FINITE) {
+    if (!ended.message.empty())
+      diags.report(Diag::stopped, Span(), ended.message);
+    return;
+  }
+  const plan::Leaf *leaf = notFiniteLeaf(*running);
+  mlir::ModuleOp module = leaf ? nullptr : nd(); // before the report: an error so far would end its lowering
+  auto message = diags.report(Diag::not_finite, Span(), ended.message);
+  if (leaf) {
+    message.note("the parameter `" + leaf->path + "` is not finite since update " + std::to_string(ended.step) +
+                 ", which `" + leaf->owner + "` made");
+    return;
+  }
+  if (!module)
+    return;
+  Interpreter interpreter(module);
+  interpreter.observe = [&](mlir::Operation *op, llvm::ArrayRef<nd::NdArray> results) {
+    for (const nd::NdArray &array : results)
+      if (array.isFloat() && !llvm::all_of(array.floats(), [](double x) { return std::isfinite(x); })) {
+        message.note(spanOf(op->getLoc(), sources),
+                     "the first operation that is not finite is `" + op->getName().stripDialect().str() + "`");
+        return mlir::failure();
+      }
+    return mlir::success();
+  };
+  running->context().status = DYN_OK;
+  interpreter.call("update", &running->context());
+}
+
+
+double millisecondsSinceStart() {
+  std::ifstream status("/proc/self/stat");
+  std::string text((std::istreambuf_iterator<char>(status)), {});
+  size_t name = text.rfind(')');
+  if (name == std::string::npos)
+    return 0;
+  std::istringstream fields(text.substr(name + 2));
+  std::string field;
+  for (int i = 3; i <= 22 && fields >> field; ++i) // 22: when it started, in ticks since boot
+    ;
+  timespec now;
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  double started = std::strtod(field.c_str(), nullptr) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return (static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec) - started) * 1e3;
+}
+
+} // namespace dyn

@@ -1,0 +1,59 @@
+//===- Workspace.h - an opened spec and what makes programs of it -*- C++ -*-===//
+//
+// What `run`, `build`, `repl` share: sources and diagnostics, the library, MLIR's context, the object cache, and the
+// one way from a train and its arguments to a program.
+//
+//===----------------------------------------------------------------------===//
+
+#pragma once
+
+#include "frontend/Library.h"
+#include "frontend/driver/Compile.h"
+#include "frontend/elaborate/TrainElaborator.h"
+
+namespace dyn {
+
+/// A train made ready to run.
+struct BuiltTrain {
+  Program program;                              ///< without an object if it is to be interpreted
+  mlir::OwningOpRef<mlir::ModuleOp> nd;         ///< the module at the nd stage
+  std::map<std::string, double> hyperparameters; ///< those that are numbers, by name
+  Timings timings;
+};
+
+class Workspace {
+public:
+  /// `useCache`: keep and reuse objects on disk.
+  explicit Workspace(bool useCache);
+  ~Workspace();
+
+  /// Parses and checks a file once. Null after a report; later calls return the same program.
+  const ast::Program *open(const std::string &file);
+  /// Made on first use: a warm start needs none.
+  mlir::MLIRContext &mlirContext();
+
+  /// Values of `--set`, each `NAME=VALUE`: constants, by name. None after a report.
+  std::optional<std::vector<std::pair<std::string, elab::Value>>> overrides(const std::vector<std::string> &sets);
+
+  /// Elaborates a train and lowers it to nd. `own` gets its errors: a claim that failed before is none of them.
+  std::optional<BuiltTrain> elaborate(const elab::TrainRequest &request, DiagnosticEngine &own);
+  /// Generates code for it, or finds that in the cache.
+  [[nodiscard]] bool generate(BuiltTrain &train, DiagnosticEngine &own);
+
+  /// Prints to stderr what was not printed yet.
+  void report();
+
+  SourceManager sources;
+  DiagnosticEngine diags;
+  SpecLibrary library;
+  elab::ScopePtr globals;
+  std::unique_ptr<ObjectCache> cache; ///< null: none
+
+private:
+  const ast::Program *program = nullptr;
+  size_t reported = 0;
+  std::unique_ptr<mlir::MLIRContext> context;
+  std::vector<std::unique_ptr<ast::Program>> parsedSets; ///< of `overrides`: values point into them
+};
+
+} // namespace dyn
