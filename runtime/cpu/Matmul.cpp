@@ -20,8 +20,10 @@ constexpr int64_t cachedBytes = int64_t(256) << 10;
 constexpr int64_t firstCache = int64_t(32) << 10;
 /// Rows of a block are a multiple of this, which all tile heights divide.
 constexpr int64_t rowUnit = 24;
-/// With so many rows a packed block of A fills a good part of L2.
-constexpr int64_t mostBlockRows = 96;
+/// With so many rows a packed block of A (192 KiB of f32) fills a good part of L2.
+constexpr int64_t mostBlockRows = 192;
+/// A block of all rows may take so much of L2: B is then read once, and packed where it is used.
+constexpr int64_t secondCacheShare = int64_t(256) << 10;
 
 int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -47,14 +49,13 @@ const KernelSet &chooseKernels() {
 const KernelSet &chooseKernels() { return baselineKernels; }
 #endif
 
-template <typename T> Products::Prepared Products::prepare(const plan::Product &shape, const Kernels<T> &kernels) {
+template <typename T> Products::Prepared Products::prepare(const plan::Product &shape, int threads, const Kernels<T> &kernels) {
   constexpr int64_t bytes = sizeof(T);
   Prepared p;
   p.shape = shape;
   p.panels = ceilDivide(shape.n, kernels.panel);
   int64_t work = boundedProduct(shape.m, shape.n, shape.k);
-  int64_t cachedRows = cachedBytes / std::max<int64_t>(1, shape.n * bytes);
-  p.epilogueRows = std::max<int64_t>(1, ceilDivide(std::min(cachedRows, mostBlockRows), rowUnit)) * rowUnit;
+  p.epilogueRows = std::max<int64_t>(1, cachedBytes / std::max<int64_t>(1, shape.n * bytes) / rowUnit) * rowUnit;
 
   int64_t pieceRows = shape.m;
   if (work < smallWork) {
@@ -62,12 +63,14 @@ template <typename T> Products::Prepared Products::prepare(const plan::Product &
     // All of it in one piece, unless the batch makes it worth while.
     bool share = shape.batch > 1 && boundedProduct(work, shape.batch, 1) >= smallWork;
     p.grain = share ? std::max<int64_t>(1, pieceWork / std::max<int64_t>(work, 1)) : std::max(p.panels, shape.batch);
-  } else if (shape.m <= mostBlockRows && p.panels >= 8) {
-    p.grain = std::max(ceilDivide(p.panels, 16), ceilDivide(p.panels * pieceWork, work));
+  } else if (boundedProduct(shape.m, std::min(shape.k, kBlock), bytes) <= secondCacheShare && p.panels >= 8) {
+    // Each piece packs all of A for itself.
+    int64_t each = threads > 1 ? ceilDivide(p.panels, 4 * int64_t(threads)) : p.panels;
+    p.grain = std::max(each, ceilDivide(p.panels * pieceWork, work));
   } else {
     p.pieces = Pieces::rows;
     int64_t rows = std::min(ceilDivide(shape.m, 8), mostBlockRows);
-    p.grain = pieceRows = std::min(ceilDivide(rows, rowUnit) * rowUnit, p.epilogueRows);
+    p.grain = pieceRows = ceilDivide(rows, rowUnit) * rowUnit;
   }
   // Reading B in place costs cache misses once it outgrows L1 and is read for many tiles of rows.
   bool reread = shape.m > 2 * kernels.tile && boundedProduct(shape.k, shape.n, bytes) > firstCache;
@@ -77,7 +80,7 @@ template <typename T> Products::Prepared Products::prepare(const plan::Product &
     p.tileElements = pieceRows * kBlock;
   bool wholeB = p.pieces == Pieces::rows && p.packB;
   int64_t depth = p.pieces == Pieces::rows ? shape.k : std::min(shape.k, kBlock);
-  p.panelElements = boundedProduct(wholeB ? p.panels : 1, kernels.panel, depth);
+  p.panelElements = boundedProduct(wholeB ? p.panels : std::min(p.panels, panelGroup), kernels.panel, depth);
   return p;
 }
 
@@ -93,7 +96,8 @@ Expected<Products> Products::create(const std::vector<plan::Product> &list, Thre
       return Status::error("a matrix product of whole numbers has no kernel: cast to real first");
     if (std::min({shape.batch, shape.m, shape.n, shape.k}) < 0)
       return Status::error("a matrix product has a negative size");
-    Prepared p = f32 ? prepare<float>(shape, kernels.f32) : prepare<double>(shape, kernels.f64);
+    Prepared p = f32 ? prepare<float>(shape, pool.threads(), kernels.f32)
+                     : prepare<double>(shape, pool.threads(), kernels.f64);
     int64_t bytes = plan::sizeOf(shape.element);
     panelBytes = std::max(panelBytes, boundedProduct(p.panelElements, bytes, 1));
     tileBytes = std::max(tileBytes, p.tileElements * bytes);

@@ -48,7 +48,7 @@ private:
   };
   template <typename T> struct Call;
 
-  template <typename T> static Prepared prepare(const plan::Product &shape, const Kernels<T> &kernels);
+  template <typename T> static Prepared prepare(const plan::Product &shape, int threads, const Kernels<T> &kernels);
   template <typename T>
   void runAs(const Prepared &prepared, const Kernels<T> &kernels, const void *a, const void *b, void *c,
              DynRange epilogue, void *closure);

@@ -40,12 +40,14 @@ template <typename T> struct Kernels {
   /// Makes rows [lo, hi) of C final; panels are packed already.
   void (*rows)(const Operands<T> &operands, int64_t lo, int64_t hi);
   /// Makes panels first … last - 1 of all m rows of C final, packing slices of B as it goes into `slice`
-  /// (kBlock * panel elements): B is touched once.
+  /// (kBlock * panelGroup * panel elements): B is touched once.
   void (*columns)(const Operands<T> &operands, int64_t m, int64_t first, int64_t last, T *slice);
 };
 
 /// k is taken in blocks of this many, so that a panel of B stays in L1.
 constexpr int64_t kBlock = 256;
+/// Panels of B that `columns` packs together, so that it reads more than one cache line of a row at a time.
+constexpr int64_t panelGroup = 4;
 
 struct KernelSet {
   const char *name;

@@ -110,6 +110,7 @@ TEST(Matmul, agreesWithPlainSumsAtEveryKindOfEdge) {
 TEST(Matmul, agreesOnSizesThatArePackedAndSplit) {
   for (int flags = 0; flags < 8; ++flags) {
     check<float>(product(1, 130, 75, 300, flags));
+    check<float>(product(1, 100, 150, 300, flags));
     check<double>(product(1, 101, 140, 270, flags));
     if (HasFatalFailure())
       return;
