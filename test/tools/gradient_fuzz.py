@@ -2,18 +2,23 @@
 """Random programs whose gradient is compared with differences, and whose compiled run is compared with the evaluator's.
 
     gradient_fuzz.py --dync build/bin/dync --count 300 --seed 1
-    gradient_fuzz.py --dync build/bin/dync --only 17 --seed 1 --keep folder    # one program again, its file kept
+    gradient_fuzz.py --dync build/bin/dync --seed 1 --index 17    # prints program 17 and runs it alone
 
-Program k of a seed is always the same. Each is a train in f64 whose probe emits the derivative along a drawn
+Program k of a seed is always the same. Each is a train in f64: a random loss with an optimizer, clip and schedule of
+the library or random ones of its own, with states, draws and reductions. Its probe emits the derivative along a drawn
 direction, as the compiled gradient has it and as central differences at two distances have it; where the two
-distances disagree the loss has a kink there and nothing is compared. Many trains stand in one file, since starting
-the process costs more than a small train.
+distances disagree the loss has a kink there and nothing is compared. All metrics and the parameters in the end must
+be those of `--interpret`. Many trains stand in one file, since starting the process costs more than a small train.
+A program that fails is printed in its least form too: bracketed parts are replaced by what is in them, or by numbers,
+as long as it fails in the same way.
 """
 import argparse
 import json
 import math
 import os
 import random
+import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -99,6 +104,17 @@ VECTOR_OF_VECTOR = ["softmax({})", "log_softmax({})", "normalize({})", "cumsum({
                     "written({}, 0.5)", "stepped({}, {k})"]
 
 
+# Of a rule: over one leaf at a time, elementwise; {} is such a value again.
+RULE_FORMS = ["tanh({})", "sign({})", "abs({})", "-{}", "{}^2", "sqrt({}^2 + 1e-3)", "exp(-{}^2)", "{} + {}", "{} - {}",
+              "{}*{}", "{}/({}^2 + 1)", "min({}, {})", "max({}, {})", "where({} > 0.1, {}, {})",
+              "(if norm(grad) > 0.3 then {} else {})", "(if t > 1 then {} else {})", "{}*norm({})", "{}*mean({})",
+              "{}/(1 + sum({}^2))", "clamp({}, -0.5, 0.5)"]
+RULE_LEAVES = ["grad", "param", "s", "u", "a*grad", "grad/t", "draw(normal(), like=grad)", "0.5*ones_like(param)"]
+OPTIMIZERS = ["sgd(lr=0.01)", "momentum(lr=0.01)", "nesterov(lr=0.01)", "adam(lr=0.01)", "adamw(lr=0.01)",
+              "rmsprop(lr=0.01)", "lion(lr=0.01)", "sgd(lr=cosine(0.01, warmup=1))", "adam(lr=exponential(0.01, rate=0.9))"]
+CLIPS = ["by_global_norm(0.7)", "by_norm(0.7)", "by_value(0.2)"]
+
+
 class Program:
     """One loss over parameters `p` and `q`, and over an example when `rows` is set."""
 
@@ -115,6 +131,9 @@ class Program:
             body += f" + 0.1*sum({name}^2)" if shape else f" + 0.1*{name}^2"
         self.body = body + (" + 0.01*sum(x)*y*c" if self.rows else "")
         self.batch = r.choice(["all", "2", "3", "5"])
+        self.optimizer = r.choice(OPTIMIZERS)
+        self.rule = [self.rule_value(3) for _ in range(3)] if r.random() < 0.5 else []
+        self.clip = r.choice(CLIPS) if r.random() < 0.3 else ""
 
     def shape(self):
         return tuple(self.random.choice([1, 2, 3, 4]) for _ in range(self.random.choice([0, 1, 1, 2, 2, 2])))
@@ -239,6 +258,26 @@ class Program:
         i = self.name()
         return f"[({self.vector((n,), depth - 1)})*({i} + 1) for {i} in 0..{m}]"
 
+    def rule_value(self, depth):
+        """An elementwise value of a rule."""
+        r = self.random
+        if depth <= 0 or r.random() < 0.2:
+            return r.choice(RULE_LEAVES)
+        form = r.choice(RULE_FORMS)
+        return form.format(*(f"({self.rule_value(depth - 1)})" for _ in range(form.count("{}"))))
+
+    def rule_text(self):
+        """A rule of the program's own: two states, and a step along the gradient."""
+        first, second, third = self.rule
+        return f"""optimizer rule{self.number}(lr = 0.01, a = 0.9) {{
+  state s = zeros_like(param)
+  state u = ones_like(param)
+  s <- a*s + (1 - a)*tanh({first})
+  u <- tanh({second})
+  param <- param - lr*(grad + s*u + tanh({third}))
+}}
+"""
+
     def name(self):
         self.fresh += 1
         return f"i{self.fresh}"
@@ -247,7 +286,8 @@ class Program:
         k = self.number
         r = random.Random(k)
         inputs = "x: [3], y: real, c: class(3)" if self.rows else ""
-        lines = [f"model net{k}()({inputs}) -> real {{"]
+        lines = [self.rule_text()] if self.rule else []
+        lines += [f"model net{k}()({inputs}) -> real {{"]
         for name, shape in self.params.items():
             dims = "real" if not shape else "[" + ", ".join(map(str, shape)) + "]"
             lines.append(f"  param {name}: {dims} ~ normal()")
@@ -255,9 +295,26 @@ class Program:
         if self.rows:
             lines.append(f"  data rows batch {self.batch}")
         call = "net(x, y, c)" if self.rows else "net()"
-        lines += [f"  model net = net{k}()", f"  loss {call}", "  optimizer sgd(lr=0.01)", "  steps 3", "  precision f64",
-                  f"  seed {r.randrange(1_000)}", "  probe slopes() every 1 steps", "}"]
+        optimizer = f"rule{k}()" if self.rule else self.optimizer
+        lines += [f"  model net = net{k}()", f"  loss {call}"] + [f"  clip {self.clip}"]*bool(self.clip)
+        lines += [f"  optimizer {optimizer}", "  steps 3", "  precision f64", f"  seed {r.randrange(1_000)}",
+                  "  probe slopes() every 1 steps", "}"]
         return "\n".join(lines)
+
+
+def parameters(path):
+    """Elements of a file of f64 tensors, by name and place."""
+    with open(path, "rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(size))
+        data = file.read()
+    header.pop("__metadata__", None)
+    found = {}
+    for name, tensor in header.items():
+        begin, end = tensor["data_offsets"]
+        values = struct.unpack(f"<{(end - begin)//8}d", data[begin:end])
+        found.update({f"{name}[{i}]": value for i, value in enumerate(values)})
+    return found
 
 
 def run(dync, programs, folder, interpret):
@@ -279,6 +336,8 @@ def run(dync, programs, folder, interpret):
                 for line in lines:
                     row = json.loads(line)
                     rows.setdefault(row["at"], {})[row["metric"]] = float(row["value"])
+            # The parameters in the end, each element as a metric.
+            rows.setdefault(10**6, {}).update(parameters(os.path.join(base, "final.safetensors")))
             found[os.path.basename(base)] = rows
     return found, ""
 
@@ -318,25 +377,81 @@ def examine(dync, programs, folder):
     return [(p, why) for p in programs if (why := judge(p, compiled, interpreted))]
 
 
+# ---- Shrinking ----
+
+def brackets(text):
+    """Ranges of the bracketed parts of a text, outer ones first."""
+    found, open_at = [], []
+    for i, c in enumerate(text):
+        if c == "(":
+            open_at.append(i)
+        elif c == ")" and open_at:
+            found.append((open_at.pop(), i + 1))
+    return sorted(found, key=lambda part: part[0] - part[1])
+
+
+def smaller(text):
+    """Texts with one bracketed part replaced by a bracketed part inside it, or by a number."""
+    parts = brackets(text)
+    for begin, end in parts:
+        inner = [text[b:e] for b, e in parts if begin < b and e < end]
+        for new in [*inner, "(0.5)"]:
+            if len(new) < end - begin:
+                yield text[:begin] + new + text[end:]
+
+
+def kind_of(why):
+    """What went wrong, without numbers and places."""
+    return re.sub(r"[-+]?\d[\d.e+-]*", "#", why.splitlines()[0])[:60] if why else ""
+
+
+def shrink(dync, program, why, folder, tries=150):
+    """Makes the parts of a program smaller while it fails in the same way."""
+    def still_fails():
+        found = examine(dync, [program], folder)
+        return bool(found) and kind_of(found[0][1]) == kind_of(why)
+    parts = [("body", None)] + [("rule", i) for i in range(len(program.rule))]
+    again = True
+    while again and tries > 0:
+        again = False
+        for name, at in parts:
+            whole = getattr(program, name)
+            old = whole if at is None else whole[at]
+            for new in smaller(old):
+                replaced = new if at is None else [*whole[:at], new, *whole[at + 1:]]
+                setattr(program, name, replaced)
+                tries -= 1
+                if still_fails():
+                    again = True
+                    break
+                setattr(program, name, whole)
+                if tries <= 0:
+                    return
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dync", required=True)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", type=int, help="the number of one program")
+    parser.add_argument("--index", type=int, help="the number of one program")
     parser.add_argument("--group", type=int, default=30, help="trains in one file")
     parser.add_argument("--keep", help="folder for the files of the last group")
     options = parser.parse_args()
-    numbers = [options.only] if options.only is not None else range(options.count)
+    numbers = [options.index] if options.index is not None else range(options.count)
     programs = [Program(options.seed, k) for k in numbers]
+    if options.index is not None:
+        print(programs[0].text())
     wrong = []
     with tempfile.TemporaryDirectory() as scratch:
         for at in range(0, len(programs), options.group):
             folder = options.keep or os.path.join(scratch, str(at))
             os.makedirs(folder, exist_ok=True)
             wrong += examine(options.dync, programs[at:at + options.group], folder)
-    for program, why in wrong:
-        print(f"program {program.number} of seed {options.seed}: {why}\n{program.text()}\n", file=sys.stderr)
+        for program, why in wrong:
+            print(f"program {program.number} of seed {options.seed}: {why}\n{program.text()}\n", file=sys.stderr)
+            shrink(options.dync, program, why, scratch)
+            print(f"least form:\n{program.text()}\n", file=sys.stderr)
     print(f"{len(programs)} programs, {len(wrong)} wrong")
     return 1 if wrong else 0
 
