@@ -11,6 +11,17 @@ program : declaration? (sep declaration?)* EOF ;
 
 sep : NL | SEMI ;
 
+// What a person enters at once in a session (dync repl).
+entry : entryItem? (sep entryItem?)* EOF ;
+
+entryItem
+  : declaration                                                                                     # enteredDecl
+  | RUN name EQ variant                                                                             # enteredRun
+  | RUN variant                                                                                     # enteredNamelessRun
+  | EXPECT value                                                                                    # enteredExpect
+  | value                                                                                           # enteredValue
+  ;
+
 // ---- Declarations ----
 
 declaration

@@ -21,9 +21,11 @@ public:
   Builder(const SourceFile &source, DiagnosticEngine &diags) : source(source), diags(diags) {}
 
   std::unique_ptr<ast::Program> program(P::ProgramContext *c, std::vector<ast::Comment> comments);
+  std::unique_ptr<SessionEntry> entry(P::EntryContext *c, std::vector<ast::Comment> comments);
 
 private:
   // Declarations.cpp
+  SessionEntry::Action action(P::EntryItemContext *c);
   ast::DeclPtr declaration(P::DeclarationContext *c);
   std::unique_ptr<ast::FnDecl> function(P::FunctionContext *c);
   ast::DeclPtr model(P::ModelDeclContext *c);

@@ -47,6 +47,40 @@ std::unique_ptr<Program> Builder::program(P::ProgramContext *c, std::vector<Comm
   return result;
 }
 
+std::unique_ptr<SessionEntry> Builder::entry(P::EntryContext *c, std::vector<Comment> comments) {
+  auto result = std::make_unique<SessionEntry>();
+  result->declarations = std::make_unique<Program>();
+  Program &declarations = *result->declarations;
+  declarations.file = source.id();
+  declarations.comments = std::move(comments);
+  for (auto *one : c->entryItem()) {
+    if (auto *declared = as<P::EnteredDeclContext>(one))
+      declarations.declarations.push_back(item(declaration(declared->declaration()), one));
+    else
+      result->actions.push_back(action(one));
+  }
+  attachDocs(declarations);
+  return result;
+}
+
+SessionEntry::Action Builder::action(P::EntryItemContext *c) {
+  if (auto *shown = as<P::EnteredValueContext>(c))
+    return {nullptr, value(shown->value())};
+  if (auto *claim = as<P::EnteredExpectContext>(c)) {
+    auto node = make<ExpectStmt>(c);
+    node->value = value(claim->value());
+    return {std::move(node), nullptr};
+  }
+  auto node = make<RunStmt>(c);
+  if (auto *named = as<P::EnteredRunContext>(c)) {
+    node->name = ident(named->name());
+    node->variant = variant(named->variant());
+  } else {
+    node->variant = variant(as<P::EnteredNamelessRunContext>(c)->variant());
+  }
+  return {std::move(node), nullptr};
+}
+
 /// The text of a comment without `#` and one space.
 static std::string_view bare(const Comment &comment) {
   std::string_view text = comment.text;

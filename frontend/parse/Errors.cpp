@@ -86,7 +86,7 @@ static std::vector<std::string> literals(const IntervalSet &expected, bool value
 
 static std::string describeExpected(const IntervalSet &expected, const antlr4::dfa::Vocabulary &vocabulary) {
   if (has(expected, P::USE))
-    return "a declaration";
+    return has(expected, P::NUMBER) ? "a declaration or a value" : "a declaration";
   // A number alone may also be a place in a parameter's path, `net.dense.0.W`.
   bool value = has(expected, P::NUMBER) && has(expected, P::LPAREN);
   bool name = has(expected, P::IDENT) && !value;
@@ -245,12 +245,15 @@ void SyntaxErrors::addHelp(antlr4::Parser *parser, DiagnosticBuilder &message, T
 /// Rules whose errors end with the line that they stand on.
 static bool isLine(size_t rule) {
   return rule == P::RuleDeclaration || rule == P::RuleStatement || rule == P::RuleClause ||
-         rule == P::RuleDataItem || rule == P::RuleEvalItem;
+         rule == P::RuleDataItem || rule == P::RuleEvalItem || rule == P::RuleEntryItem;
 }
+
+/// Rules that are a whole text.
+static bool isTop(size_t rule) { return rule == P::RuleProgram || rule == P::RuleEntry; }
 
 /// Rules that consist of lines.
 static bool isList(size_t rule) {
-  return rule == P::RuleProgram || rule == P::RuleBlock || rule == P::RuleClauses || rule == P::RuleDataItems ||
+  return isTop(rule) || rule == P::RuleBlock || rule == P::RuleClauses || rule == P::RuleDataItems ||
          rule == P::RuleEvalItems;
 }
 
@@ -286,7 +289,7 @@ void SyntaxErrors::reportError(antlr4::Parser *parser, const antlr4::Recognition
 
 void SyntaxErrors::recover(antlr4::Parser *parser, std::exception_ptr error) {
   size_t rule = parser->getContext()->getRuleIndex();
-  if (!isLine(rule) && rule != P::RuleProgram)
+  if (!isLine(rule) && !isTop(rule))
     std::rethrow_exception(error);
   skipToLineEnd(parser, rule != P::RuleStatement && rule != P::RuleClause && rule != P::RuleDataItem &&
                             rule != P::RuleEvalItem);
@@ -309,7 +312,7 @@ void SyntaxErrors::sync(antlr4::Parser *parser) {
   if (fits() || tokens->LA(1) == Token::EOF)
     return;
   report(parser, tokens->LT(1), expected);
-  bool top = rule == P::RuleProgram;
+  bool top = isTop(rule);
   while (!fits() && tokens->LA(1) != Token::EOF) {
     size_t before = tokens->index();
     skipToLineEnd(parser, top);

@@ -8,112 +8,18 @@
 
 #include "frontend/TestFiles.h"
 #include "frontend/parse/Parser.h"
+#include "test/fuzz/Mutator.h"
 
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <random>
 #include <unistd.h>
 
 using namespace dyn;
 
 namespace {
-
-/// A program as pieces: words, marks, spaces.
-std::vector<std::string> pieces(const std::string &text) {
-  std::vector<std::string> result;
-  auto isWord = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  for (size_t i = 0; i < text.size();) {
-    size_t end = i + 1;
-    while (isWord(text[i]) && end < text.size() && isWord(text[end]))
-      ++end;
-    result.push_back(text.substr(i, end - i));
-    i = end;
-  }
-  return result;
-}
-
-class Mutator {
-public:
-  explicit Mutator(unsigned seed) : random(seed) {}
-
-  std::string mutate(const std::string &text) {
-    // A part of the file suffices, and keeps 5,000 of them quick.
-    std::string part = excerpt(text);
-    unsigned times = 1 + below(4);
-    for (unsigned i = 0; i < times; ++i)
-      part = below(3) == 0 ? mutateBytes(part) : mutatePieces(part);
-    return part;
-  }
-
-private:
-  size_t below(size_t n) { return n == 0 ? 0 : random() % n; }
-
-  std::string excerpt(const std::string &text) {
-    constexpr size_t most = 1200;
-    if (text.size() <= most)
-      return text;
-    size_t begin = text.find("\n\n", below(text.size() - most / 2));
-    return text.substr(begin == std::string::npos ? text.size() - most : begin, most);
-  }
-
-  std::string mutateBytes(std::string text) {
-    static const std::string odd("\0\xff\xc3\xe2\r\t\"#\\{([])};", 16);
-    if (text.empty())
-      return text;
-    size_t at = below(text.size());
-    switch (below(5)) {
-    case 0:
-      return text.erase(at, 1 + below(8));
-    case 1:
-      return text.insert(at, 1, odd[below(odd.size())]);
-    case 2:
-      text[at] = static_cast<char>(below(256));
-      return text;
-    case 3:
-      std::swap(text[at], text[below(text.size())]);
-      return text;
-    default:
-      return text.substr(0, at);
-    }
-  }
-
-  std::string mutatePieces(const std::string &text) {
-    static const std::vector<std::string> words = {
-        "fn",   "if",   "then",  "else", "for",  "in",  "while", "limit", "repeat", "return", "and", "not", "none",
-        "data", "loss", "train", "step", "with", "on",  "(",     ")",     "[",      "]",      "{",   "}",   "=",
-        "<-",   "->",   "~",     "..",   "+",    "-",   "*",     "//",    "@",      "^",      ".",   ",",   ":",
-        ";",    "\n",   " ",     "# c",  "0x",   "1e9", "\"s\"", "state", "emit",   "send",   "é",   "==",  "<"};
-    std::vector<std::string> list = pieces(text);
-    if (list.empty())
-      return words[below(words.size())];
-    auto at = list.begin() + static_cast<ptrdiff_t>(below(list.size()));
-    switch (below(5)) {
-    case 0:
-      list.erase(at);
-      break;
-    case 1:
-      list.insert(at, std::string(*at));
-      break;
-    case 2:
-      std::swap(*at, list[below(list.size())]);
-      break;
-    case 3:
-      list.insert(at, words[below(words.size())]);
-      break;
-    default:
-      *at = words[below(words.size())];
-    }
-    std::string result;
-    for (const std::string &piece : list)
-      result += piece;
-    return result;
-  }
-
-  std::mt19937 random;
-};
 
 volatile std::sig_atomic_t currentSeed = 0;
 struct sigaction earlierActions[2];
@@ -172,6 +78,8 @@ TEST(Mutation, ParserSurvivesFiveThousand) {
   SeedOnCrash scope;
   for (unsigned seed = begin; seed < end && !::testing::Test::HasFatalFailure(); ++seed) {
     currentSeed = static_cast<std::sig_atomic_t>(seed);
-    check(seed, Mutator(seed).mutate(texts[seed % texts.size()]));
+    fuzz::Mutator mutator(seed);
+    // A part of the file suffices, and keeps 5,000 of them quick.
+    check(seed, mutator.mutate(mutator.excerpt(texts[seed % texts.size()])));
   }
 }

@@ -2,6 +2,7 @@
 
 #include "frontend/parse/Parser.h"
 
+#include "DynLexer.h"
 #include "DynParser.h"
 #include "frontend/parse/Builder.h"
 #include "frontend/parse/Errors.h"
@@ -38,26 +39,37 @@ class GiveUp : public antlr4::BailErrorStrategy {
 };
 } // namespace
 
+/// The start rules, with what the builder makes of their trees.
+static auto program(DynParser &parser, Builder builder, LexedFile &lexed) {
+  auto *tree = parser.program();
+  return builder.program(tree, std::move(lexed.comments));
+}
+static auto entry(DynParser &parser, Builder builder, LexedFile &lexed) {
+  auto *tree = parser.entry();
+  return builder.entry(tree, std::move(lexed.comments));
+}
+
 /// The fast way: the weaker prediction, and no more than a look at whether it succeeds. Null if it does not.
-static std::unique_ptr<ast::Program> tryFast(LexedFile &lexed, StatementTokens &filtered, const SourceFile &source,
-                                             DiagnosticEngine &diags) {
+template <class Rule>
+static auto tryFast(Rule rule, LexedFile &lexed, StatementTokens &filtered, const SourceFile &source,
+                    DiagnosticEngine &diags) -> decltype(rule(std::declval<DynParser &>(), Builder(source, diags), lexed)) {
   antlr4::CommonTokenStream tokens(&filtered);
   DynParser parser(&tokens);
   parser.removeErrorListeners();
   parser.setErrorHandler(std::make_shared<GiveUp>());
   choose(parser, PredictionMode::SLL);
   try {
-    DynParser::ProgramContext *tree = parser.program();
-    return Builder(source, diags).program(tree, std::move(lexed.comments));
+    return rule(parser, Builder(source, diags), lexed);
   } catch (const antlr4::ParseCancellationException &) {
     return nullptr;
   }
 }
 
 /// The thorough way: brackets are balanced, prediction is complete, errors are said in words.
-static std::unique_ptr<ast::Program> parseThoroughly(LexedFile &lexed, const SourceFile &source,
-                                                     DiagnosticEngine &diags, const ParseLimits &limits,
-                                                     size_t errorsBefore) {
+template <class Rule>
+static auto parseThoroughly(Rule rule, LexedFile &lexed, const SourceFile &source, DiagnosticEngine &diags,
+                            const ParseLimits &limits, size_t errorsBefore)
+    -> decltype(rule(std::declval<DynParser &>(), Builder(source, diags), lexed)) {
   StatementTokens filtered(lexed, source, diags, /*balance=*/true);
   if (!filtered.checkLimits(limits))
     return nullptr;
@@ -67,12 +79,14 @@ static std::unique_ptr<ast::Program> parseThoroughly(LexedFile &lexed, const Sou
   auto errors = std::make_shared<SyntaxErrors>(source, diags, limits.errors);
   parser.setErrorHandler(errors);
   choose(parser, PredictionMode::LL);
-  DynParser::ProgramContext *tree = parser.program();
+  auto result = rule(parser, Builder(source, diags), lexed);
   bool clean = diags.errorCount() == errorsBefore && !errors->sawError();
-  return clean ? Builder(source, diags).program(tree, std::move(lexed.comments)) : nullptr;
+  return clean ? std::move(result) : nullptr;
 }
 
-std::unique_ptr<ast::Program> dyn::parse(const SourceFile &source, DiagnosticEngine &diags, ParseLimits limits) {
+template <class Rule>
+static auto parseAs(Rule rule, const SourceFile &source, DiagnosticEngine &diags, const ParseLimits &limits)
+    -> decltype(rule(std::declval<DynParser &>(), Builder(source, diags), std::declval<LexedFile &>())) {
   size_t before = diags.errorCount(), first = diags.all().size();
   if (!checkText(source, diags, limits))
     return nullptr;
@@ -80,9 +94,95 @@ std::unique_ptr<ast::Program> dyn::parse(const SourceFile &source, DiagnosticEng
   StatementTokens filtered(lexed, source, diags, /*balance=*/false);
   if (!filtered.checkLimits(limits))
     return nullptr;
-  std::unique_ptr<ast::Program> program = tryFast(lexed, filtered, source, diags);
-  if (!program)
-    program = parseThoroughly(lexed, source, diags, limits, before);
+  auto result = tryFast(rule, lexed, filtered, source, diags);
+  if (!result)
+    result = parseThoroughly(rule, lexed, source, diags, limits, before);
   diags.sortFrom(first);
-  return diags.errorCount() == before ? std::move(program) : nullptr;
+  return diags.errorCount() == before ? std::move(result) : nullptr;
+}
+
+std::unique_ptr<ast::Program> dyn::parse(const SourceFile &source, DiagnosticEngine &diags, ParseLimits limits) {
+  return parseAs(program, source, diags, limits);
+}
+
+std::unique_ptr<SessionEntry> dyn::parseEntry(const SourceFile &source, DiagnosticEngine &diags, ParseLimits limits) {
+  return parseAs(entry, source, diags, limits);
+}
+
+//===----------------------------------------------------------------------===//
+// Entries that go on
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Gives up at the first error and remembers whether it was the end of the text that came too early.
+class AtTheEnd : public antlr4::BailErrorStrategy {
+public:
+  bool endedEarly = false;
+
+  void recover(antlr4::Parser *parser, std::exception_ptr error) override {
+    try {
+      std::rethrow_exception(error);
+    } catch (const antlr4::RecognitionException &where) {
+      note(parser, where);
+    }
+    throw antlr4::ParseCancellationException();
+  }
+  antlr4::Token *recoverInline(antlr4::Parser *parser) override {
+    note(parser, antlr4::InputMismatchException(parser));
+    throw antlr4::ParseCancellationException();
+  }
+
+private:
+  /// A line end before the end of the text counts where a word at the head of the next line would take it back.
+  void note(antlr4::Parser *parser, const antlr4::RecognitionException &where) {
+    antlr4::Token *found = where.getOffendingToken();
+    antlr4::TokenStream *tokens = parser->getTokenStream();
+    if (found->getType() == antlr4::Token::EOF) {
+      endedEarly = true;
+    } else if (found->getType() == DynParser::NL && found->getTokenIndex() + 2 == tokens->size()) {
+      antlr4::misc::IntervalSet expected = where.getExpectedTokens();
+      endedEarly = expected.contains(static_cast<ssize_t>(DynParser::THEN)) ||
+                   expected.contains(static_cast<ssize_t>(DynParser::ELSE));
+    }
+  }
+};
+} // namespace
+
+bool dyn::isIncomplete(std::string_view text) {
+  SourceManager sources;
+  DiagnosticEngine diags(sources);
+  const SourceFile &source = sources.add("entry", std::string(text) + "\n");
+  ParseLimits limits;
+  if (!checkText(source, diags, limits))
+    return false;
+  LexedFile lexed = lex(source, diags, limits.errors);
+  StatementTokens filtered(lexed, source, diags, /*balance=*/false);
+  if (diags.hasErrors() || !filtered.checkLimits(limits))
+    return false;
+  antlr4::CommonTokenStream tokens(&filtered);
+  tokens.fill();
+  DynParser parser(&tokens);
+  parser.removeErrorListeners();
+  auto strategy = std::make_shared<AtTheEnd>();
+  parser.setErrorHandler(strategy);
+  choose(parser, PredictionMode::LL);
+  try {
+    parser.entry();
+    return false;
+  } catch (const antlr4::ParseCancellationException &) {
+    return strategy->endedEarly;
+  }
+}
+
+std::vector<std::string> dyn::keywords() {
+  std::vector<std::string> words;
+  antlr4::ANTLRInputStream nothing;
+  DynLexer lexer(&nothing);
+  const antlr4::dfa::Vocabulary &vocabulary = lexer.getVocabulary();
+  for (size_t type = 1; type <= vocabulary.getMaxTokenType(); ++type)
+    if (isContextualWord(type) || isReservedWord(type)) {
+      std::string literal(vocabulary.getLiteralName(type));
+      words.push_back(literal.substr(1, literal.size() - 2));
+    }
+  return words;
 }

@@ -26,4 +26,24 @@ struct ParseLimits {
 /// always terminates.
 std::unique_ptr<ast::Program> parse(const SourceFile &source, DiagnosticEngine &diags, ParseLimits limits = {});
 
+/// What a person enters at once in a session.
+struct SessionEntry {
+  /// `run name = variant` (a nameless `run variant` has an empty name), `expect value`, or a value to be shown.
+  struct Action {
+    ast::StmtPtr statement;
+    ast::ExprPtr value;
+  };
+  std::unique_ptr<ast::Program> declarations;
+  std::vector<Action> actions; ///< in written order
+};
+
+/// Parses an entry like `parse` does a file.
+std::unique_ptr<SessionEntry> parseEntry(const SourceFile &source, DiagnosticEngine &diags, ParseLimits limits = {});
+
+/// Whether more lines could make an entry of a text that is none yet: the parser accepts all of it and asks for more.
+bool isIncomplete(std::string_view text);
+
+/// Every word that the grammar knows, in its order, for completion.
+std::vector<std::string> keywords();
+
 } // namespace dyn
