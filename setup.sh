@@ -13,7 +13,7 @@ packages=(
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
   antlr4 libantlr4-runtime-dev                     # grammar/
   libdnnl-dev                                      # peer of the benchmark of products
-  libcli11-dev nlohmann-json3-dev zlib1g-dev libxxhash-dev
+  libcli11-dev nlohmann-json3-dev zlib1g-dev libzip-dev libxxhash-dev
   libgtest-dev libmpfr-dev                         # tests
   dataset-fashion-mnist                            # examples/03
 )

@@ -29,6 +29,8 @@ bool isBuiltinConstant(std::string_view name);
 bool isLaterBuiltin(std::string_view name);
 /// 1 a supported source of data, 0 one for later, nothing if it is none.
 std::optional<bool> dataSource(std::string_view name);
+/// "`csv`, `idx` and `npy`": the sources that this release reads.
+std::string supportedSources();
 /// Functions, constants and sources, for suggestions.
 const std::vector<std::string> &builtinNames();
 

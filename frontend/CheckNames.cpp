@@ -249,11 +249,14 @@ void NameResolver::data(const DataDecl &data) {
   value(data.source.get());
   for (const char *name : {"index", "columns", "rows"})
     socket(name, false);
-  // `idx(image="…")` names what its files hold.
-  if (auto *call = dynCast<CallExpr>(data.source.get()))
+  // `idx(image="…")` names what its files hold, an archive does so itself.
+  if (auto *call = dynCast<CallExpr>(data.source.get())) {
+    const NameExpr *root = rootName(*call);
     for (const Argument &arg : call->args)
-      if (const NameExpr *root = rootName(*call); arg.name && root && root->name == "idx")
+      if (arg.name && root && (root->name == "idx" || root->name == "npy"))
         socket(arg.name.text, false);
+    frame->open |= root && root->name == "npz";
+  }
   for (auto &item : data.items) {
     statement(*item->binding);
     // A typed line is a field, for others to read.

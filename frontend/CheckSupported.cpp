@@ -109,7 +109,7 @@ private:
     const NameExpr *root = data.source ? rootName(*data.source) : nullptr;
     std::optional<bool> known = root && !world.find(root->name) ? dataSource(root->name) : std::nullopt;
     return known && !*known &&
-           refuse(root->span, "the source `" + root->name + "` is", "there are `csv`, `idx` and `synthetic`");
+           refuse(root->span, "the source `" + root->name + "` is", "there are " + supportedSources());
   }
 
   bool rule(const RuleDecl &rule) {

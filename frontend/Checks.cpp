@@ -49,15 +49,24 @@ bool dyn::checks::isLaterBuiltin(std::string_view name) {
                        });
 }
 
-std::optional<bool> dyn::checks::dataSource(std::string_view name) {
-  static const std::pair<std::string_view, bool> table[] = {
+static const std::pair<std::string_view, bool> sources[] = {
 #define DATA_SOURCE(name, supported) {#name, supported},
 #include "frontend/Builtins.def"
-  };
-  for (auto &[source, supported] : table)
+};
+
+std::optional<bool> dyn::checks::dataSource(std::string_view name) {
+  for (auto &[source, supported] : sources)
     if (source == name)
       return supported;
   return std::nullopt;
+}
+
+std::string dyn::checks::supportedSources() {
+  std::vector<std::string> names;
+  for (auto &[source, supported] : sources)
+    if (supported)
+      names.push_back(std::string(source));
+  return listed(names, "and");
 }
 
 const std::vector<std::string> &dyn::checks::builtinNames() {
@@ -116,7 +125,7 @@ static void unite(Fields &into, Fields from) {
       into.items.push_back(std::move(field));
 }
 
-/// The fields of `mix(a=A, b=B)`, `concat(A, B)`, `rows(h = H)`.
+/// The fields of a source without braces: `text(…)`, `npy(x=…)`, `mix(a=A, b=B)`, `concat(A, B)`, `rows(h = H)`.
 static Fields fieldsOfCall(const World &world, const CallExpr &call, std::string_view name, int depth) {
   Fields out;
   if (name == "text") {
@@ -128,7 +137,10 @@ static Fields fieldsOfCall(const World &world, const CallExpr &call, std::string
     for (const Argument &arg : call.args)
       if (arg.name.text != "weights")
         unite(out, world.fieldsOf(*arg.value, depth + 1));
-  } else if (name == "rows") {
+  } else if (name == "csv") {
+    out.known = true;
+    out.items.push_back({"columns", call.span});
+  } else if (name == "rows" || name == "npy" || name == "idx") {
     out.known = true;
     for (const Argument &arg : call.args)
       if (arg.name)

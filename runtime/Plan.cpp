@@ -33,6 +33,7 @@ template <typename A> void describe(A &a, Field &x) {
 }
 template <typename A> void describe(A &a, RawInput &x) {
   a("file", x.file), a("width", x.width), a("arena", x.arena), a("header", x.header);
+  a("member", x.member);
 }
 template <typename A> void describe(A &a, Source &x) {
   a("name", x.name), a("format", x.format), a("inputs", x.inputs), a("rows", x.rows), a("chunk", x.chunk);
@@ -41,6 +42,7 @@ template <typename A> void describe(A &a, Source &x) {
 template <typename A> void describe(A &a, Set &x) {
   a("name", x.name), a("source", x.source), a("first", x.first), a("rows", x.rows);
   a("permuted", x.permuted), a("splitSeed", x.splitSeed), a("fieldArenas", x.fieldArenas);
+  a("windows", x.windows);
 }
 template <typename A> void describe(A &a, Feed &x) {
   a("name", x.name), a("set", x.set), a("batch", x.batch), a("shuffle", x.shuffle), a("drop", x.drop);

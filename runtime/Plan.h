@@ -48,18 +48,19 @@ struct Field {
   int64_t classes = 0; ///< class(k): k, checked while loading; 0: not a class
 };
 
-/// Values of one input of a data function: a csv row (f64 columns) or one row of an idx file (u8 widened to f64).
+/// Values of one input of a data function: a row of a file, each number as f64.
 struct RawInput {
   std::string file;  ///< as resolved against the spec's folder; empty for synthetic
   int64_t width = 0; ///< values a row
   int64_t arena = 0; ///< chunk buffer [chunk, width] f64
   bool header = false; ///< csv: the first line names the columns
+  std::string member;  ///< npz: which array of the file
 };
 
 /// A data declaration: how to fill its fields from files, chunk by chunk.
 struct Source {
   std::string name;
-  std::string format; ///< "csv", "idx", "synthetic"
+  std::string format; ///< of its files: "csv", "idx", "npy", "npz", "text"; "synthetic" and "table" have none
   std::vector<RawInput> inputs;
   int64_t rows = 0;
   int64_t chunk = 0;                ///< rows a call of `function`
@@ -77,6 +78,9 @@ struct Set {
   bool permuted = false;            ///< the source's order is a permutation keyed by splitSeed
   uint64_t splitSeed = 0;
   std::vector<int64_t> fieldArenas; ///< one a field; -1: not used by this program
+  int64_t windows = 0; ///< examples, where an example is a window over rows (text); 0: each row is one
+  /// What feeds count.
+  int64_t examples() const { return windows > 0 ? windows : rows; }
 };
 
 /// A stream of batches of a set.

@@ -85,6 +85,7 @@ private:
     const plan::Source &source = plan.sources[static_cast<size_t>(set.source)];
     need(set.first >= 0 && set.rows >= 1 && set.rows <= source.rows && set.first <= source.rows - set.rows, set.name,
          "takes rows that are not there");
+    need(set.windows >= 0 && set.windows <= set.rows, set.name, "has more windows than rows");
     need(set.fieldArenas.size() == source.fields.size(), set.name, "has another number of fields than its source");
     for (size_t i = 0; i < source.fields.size() && status.isOk(); ++i)
       if (set.fieldArenas[i] >= 0) {
@@ -97,7 +98,7 @@ private:
     need(in(feed.set, plan.sets) && feed.batch >= 1, feed.name, "has no set or no batch");
     if (!status.isOk() || !feed.drop)
       return;
-    int64_t rows = plan.sets[static_cast<size_t>(feed.set)].rows;
+    int64_t rows = plan.sets[static_cast<size_t>(feed.set)].examples();
     if (rows < feed.batch)
       status = Status::error("`batch " + std::to_string(feed.batch) + " drop` leaves nothing of the " +
                              std::to_string(rows) + " rows of `" + feed.name + "`; use a smaller batch");

@@ -21,7 +21,7 @@ Plan example() {
   Source source;
   source.name = "digits";
   source.format = "csv";
-  source.inputs = {{"digits.csv.gz", 65, 1, true}};
+  source.inputs = {{"digits.csv.gz", 65, 1, true, "x"}};
   source.rows = 1797;
   source.chunk = 128;
   source.fields = {{"image", {64}, Element::f64, 0}, {"label", {}, Element::i64, 10}};
@@ -29,7 +29,7 @@ Plan example() {
   source.function = "dyn_data_digits";
   source.spec = "digits.dyn:1:1";
   plan.sources = {source};
-  plan.sets = {{"digits.train", 0, 0, 1438, true, 7, {4, -1}}};
+  plan.sets = {{"digits.train", 0, 0, 1438, true, 7, {4, -1}, 23}};
   plan.feeds = {{"digits.train", 0, 64, true, false}};
   plan.events = {{"step", 100, {}}, {"at", 1, {0, 20}}};
   plan.metrics = {{"loss", "step", {2, 3}, {"a", "b"}, {{"x", "y"}, {}}}};

@@ -82,7 +82,7 @@ void makeFeeds(DynRuntime &runtime) {
   for (size_t i = 0; i < runtime.plan.feeds.size(); ++i) {
     const plan::Feed &feed = runtime.plan.feeds[i];
     uint64_t key = mixKeys(runtime.ctx.seeds[static_cast<size_t>(Stream::order)], i);
-    runtime.feeds.emplace_back(feed, runtime.plan.sets[static_cast<size_t>(feed.set)].rows, key);
+    runtime.feeds.emplace_back(feed, runtime.plan.sets[static_cast<size_t>(feed.set)].examples(), key);
   }
   runtime.batches.resize(runtime.feeds.size());
 }

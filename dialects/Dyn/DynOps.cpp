@@ -29,6 +29,13 @@ LogicalResult FieldOp::verify() {
   return success();
 }
 
+LogicalResult RowOp::verify() {
+  RankedTensorType type = tensorOf(getResult());
+  if (!carries(type, "example") || type.getRank() || !type.getElementType().isInteger(64))
+    return emitOpError("gives ") << type << ", not one i64 that carries `example`";
+  return success();
+}
+
 LogicalResult OverOp::verify() {
   RankedTensorType input = tensorOf(getInput());
   if (!carries(input, getAxis()))

@@ -90,6 +90,18 @@ def Dyn_FieldOp : Dyn_Op<"field", [MemoryEffects<[MemRead]>]> {
   let hasVerifier = 1;
 }
 
+def Dyn_RowOp : Dyn_Op<"row", [MemoryEffects<[MemRead]>]> {
+  let summary = "the number of the present example in its set";
+  let description = [{
+    As `dyn.field` finds its row: through `feed`, or in order when `feed` is -1 or `whole`. What makes an example out
+    of several rows, such as a window over a text, starts from it. The result carries `example`.
+  }];
+  let arguments = (ins I64Attr:$feed, UnitAttr:$whole);
+  let results = (outs Dyn_Tensor:$result);
+  let assemblyFormat = "`feed` $feed (`whole` $whole^)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 def Dyn_StoreOp : Dyn_Op<"store", [MemoryEffects<[MemWrite]>]> {
   let summary = "writes the value of each example of a chunk";
   let description = [{Row r of the arena, from `offset`, becomes the value of example r: what loading data gives.}];

@@ -50,7 +50,7 @@ void printPlan(const plan::Plan &plan, const std::string &run, const KernelCount
   std::printf("  steps       %lld", static_cast<long long>(plan.total));
   if (!plan.feeds.empty())
     std::printf(", batch %lld of %lld rows%s%s", static_cast<long long>(plan.feeds[0].batch),
-                static_cast<long long>(plan.sets[static_cast<size_t>(plan.feeds[0].set)].rows),
+                static_cast<long long>(plan.sets[static_cast<size_t>(plan.feeds[0].set)].examples()),
                 plan.feeds[0].shuffle ? ", shuffled" : "", plan.feeds[0].drop ? ", short last batch left out" : "");
   std::printf("\n  precision   %s\n", plan.precision == plan::Element::f64 ? "f64" : "f32");
   std::printf("  parameters  %lld in %zu leaves\n", static_cast<long long>(parameters), plan.params.size());
@@ -184,7 +184,7 @@ private:
     int64_t last = plan.total - 1, perEpoch = 0;
     if (!plan.feeds.empty()) {
       const plan::Feed &feed = plan.feeds[0];
-      int64_t rows = plan.sets[static_cast<size_t>(feed.set)].rows;
+      int64_t rows = plan.sets[static_cast<size_t>(feed.set)].examples();
       perEpoch = feed.drop ? rows / feed.batch : (rows + feed.batch - 1) / feed.batch;
     }
     std::set<int64_t> moments = {0, std::min<int64_t>(1, last), plan.total / 10, plan.total / 2, last};

@@ -2,25 +2,12 @@
 #include "frontend/elaborate/Patterns.h"
 #include "frontend/elaborate/TrainElaborator.h"
 
-#include "runtime/data/Reader.h"
-
-#include <cmath>
-#include <filesystem>
-
 using namespace mlir;
 
 namespace dyn::elab {
 
 /// Rows that a data function takes at once: raw values and fields of a chunk stay in cache.
 static constexpr int64_t chunkRows = 512;
-
-/// Paths are relative to the file that writes them.
-static std::string resolved(const SourceFile *spec, const std::string &path) {
-  std::filesystem::path given(path);
-  if (given.is_absolute() || !spec)
-    return path;
-  return (std::filesystem::path(spec->path()).parent_path() / given).lexically_normal().string();
-}
 
 static bool sameArguments(const Scope &a, const Scope &b) {
   return llvm::all_of(a.names, [&](auto &entry) {
@@ -54,7 +41,6 @@ std::optional<int64_t> TrainElaborator::source(const Data &data, Span span) {
 
 /// Elaborates the items of a declaration as code on a chunk of rows.
 bool TrainElaborator::dataSocket(const Data &data, plan::Source &made, Span span) {
-  plan::Plan &plan = out->plan;
   const ast::DataDecl &decl = *data.decl;
   auto args = data.args;
   if (!args) {
@@ -63,185 +49,25 @@ bool TrainElaborator::dataSocket(const Data &data, plan::Source &made, Span span
     if (!e.bind(decl.parameters, {}, args, frame, NameKind::Hyperparameter, "the data `" + decl.name.text + "`", span))
       return false;
   }
-  auto *callExpr = ast::dynCast<ast::CallExpr>(decl.source.get());
-  auto *callee = callExpr ? ast::dynCast<ast::NameExpr>(callExpr->callee.get()) : nullptr;
-  std::string format = callee ? callee->name : "";
-  if (format != "csv" && format != "idx" && format != "synthetic") {
-    e.diags.report(Diag::not_supported, decl.source->span, "this source of data is");
-    return false;
-  }
-  sourceArgs[decl.name.text] = args;
-  made.format = format;
   made.function = "data_" + decl.name.text;
-  Frame frame{args};
-  struct Raw {
-    std::string name;
-    std::vector<int64_t> shape;
-    int64_t input;
-  };
-  std::vector<Raw> raws;
-  if (format == "synthetic") {
-    for (auto &arg : callExpr->args)
-      if (arg.name) {
-        e.diags.report(Diag::unknown_argument, arg.span, format, arg.name.text);
-        return false;
-      }
-    if (callExpr->args.size() != 1) {
-      e.diags.report(Diag::synthetic_rows, decl.source->span);
-      return false;
-    }
-    auto rows = e.knownInt(e.evaluate(*callExpr->args[0].value, frame), callExpr->args[0].span, "the number of rows");
-    if (!rows)
-      return false;
-    if (*rows < 1) {
-      e.diags.report(Diag::synthetic_rows, callExpr->args[0].span);
-      return false;
-    }
-    made.rows = *rows;
-  } else {
-    data::ReadOptions options;
-    for (auto &arg : callExpr->args)
-      if (format == "csv" && arg.name) {
-        auto header = arg.name.text == "header" ? e.knownBool(e.evaluate(*arg.value, frame)) : std::nullopt;
-        if (arg.name.text != "header")
-          e.diags.report(Diag::unknown_argument, arg.span, format, arg.name.text).help("it has `header`");
-        else if (!header)
-          e.diags.report(Diag::needs_bool, arg.value->span, "header", print(*arg.value));
-        if (!header)
-          return false;
-        options.header = *header;
-      }
-    for (auto &arg : callExpr->args) {
-      if (format == "csv" && arg.name)
-        continue;
-      Value value = e.evaluate(*arg.value, frame);
-      auto *path = value.as<Text>();
-      if (!path || (format == "csv") == bool(arg.name)) {
-        e.diags.report(Diag::data_files, arg.span, format)
-            .help(format == "csv" ? "`csv(\"file.csv\")`" : "`idx(pixels=\"images.gz\", kind=\"labels.gz\")` names the rows of each file");
-        return false;
-      }
-      std::string file = resolved(e.diags.sources().file(decl.span), path->text);
-      auto extent = data::inspect(format, file, options);
-      if (!extent) {
-        e.diags.report(Diag::data_file, arg.value->span, extent.status().message());
-        return false;
-      }
-      if (!raws.empty() && extent->rows != made.rows) {
-        e.diags.report(Diag::data_rows, arg.span, path->text, extent->rows, made.rows);
-        return false;
-      }
-      made.rows = extent->rows;
-      made.inputs.push_back({file, extent->width(), 0, options.header});
-      raws.push_back({arg.name ? arg.name.text : "columns", extent->shape, static_cast<int64_t>(made.inputs.size()) - 1});
-    }
-    if (raws.empty()) {
-      e.diags.report(Diag::data_files, decl.source->span, format);
-      return false;
-    }
-  }
-  if (made.rows < 1) {
-    e.diags.report(Diag::data_file, decl.source->span, "there are no rows");
+  sourceArgs[decl.name.text] = args;
+  SourceParts parts;
+  if (!openSource(decl, args, made, parts))
     return false;
-  }
   made.chunk = std::min(made.rows, chunkRows);
-  Batch chunk{-1, made.chunk, false};
   auto restorePlace = e.place;
   bool mayDraw = e.mayDraw, byStep = e.drawsByStep, byRow = e.drawsByRow;
   nd::Stream stream = e.drawStream;
-  socket(made.function, ir::SocketKind::data, chunk);
-  e.place = ir::AxesAttr::of(&e.context, {"example"});
-  e.mayDraw = e.drawsByRow = true;
+  ir::SocketOp op = socket(made.function, ir::SocketKind::data, {-1, made.chunk, false});
+  Attribute row = ir::AxesAttr::of(&e.context, {"example"});
+  e.place = parts.isTable ? Attribute() : row;
+  e.mayDraw = e.drawsByRow = !parts.isTable;
   e.drawsByStep = false;
   e.drawStream = nd::Stream::data;
-  auto inner = std::make_shared<Scope>(args);
-  for (auto &raw : raws) {
-    int64_t arena = static_cast<int64_t>(plan.arenas.size());
-    plan.arenas.push_back({decl.name.text + ".raw" + std::to_string(raw.input), "raw", made.chunk * made.inputs[raw.input].width * 8});
-    made.inputs[raw.input].arena = arena;
-    auto type = RankedTensorType::get(raw.shape, e.builder.getF64Type(), e.place);
-    auto op = ir::FieldOp::create(e.builder, e.loc(decl.source->span), type, arena, made.chunk, -1, true, raw.name);
-    mlir::Value value = op.getResult();
-    if (!e.real().isF64())
-      value = e.create<nd::CastOp>(decl.source->span, value, e.real());
-    inner->define(raw.name, Value(Tensor{value, false, 0}, decl.source->span), NameKind::Socket, decl.source->span);
-  }
-  inner->defineLazy("index", NameKind::Socket, span, [this]() -> Value {
-    Value rows = clock(run::ClockKind::rows_base, {});
-    auto type = RankedTensorType::get({}, e.builder.getI64Type(), e.place);
-    auto position = ir::IndexOp::create(e.builder, e.builder.getUnknownLoc(), type, "example");
-    return e.elementwise("add", rows, Value(Tensor{position.getResult(), false, 0}), {});
-  });
-  bool good = true;
-  auto refused = [&](const ast::Ident &name) {
-    // What reads the item stays silent.
-    inner->define(name.text, Value(), NameKind::Local, name.span);
-    good = false;
-  };
-  for (auto &item : decl.items) {
-    Frame itemFrame{inner, nullptr, "data " + decl.name.text};
-    auto *let = ast::dynCast<ast::LetStmt>(item->binding.get());
-    auto *draw = ast::dynCast<ast::DrawStmt>(item->binding.get());
-    const ast::Ident &name = let ? let->name : draw->name;
-    const ast::Type *type = let ? let->type.get() : draw->type.get();
-    Attribute here = e.place;
-    if (item->fixed)
-      e.place = {};
-    SmallVector<int64_t> shape;
-    Elem elem = Elem::Real;
-    int64_t classes = 0;
-    if (type && !e.declaredShape(*type, inner, shape, elem, &classes)) {
-      refused(name);
-      e.place = here;
-      continue;
-    }
-    Value value;
-    if (draw) {
-      e.execute(*draw, itemFrame);
-      value = inner->names[name.text].value;
-    } else
-      value = e.evaluate(*let->value, itemFrame);
-    e.place = here;
-    auto t = value.isInvalid() ? std::nullopt : e.tensor(value, name.span);
-    if (!t) {
-      refused(name);
-      continue;
-    }
-    if (type) {
-      if (elem == Elem::Bool && elemOfType(t->type()) == Elem::Real) {
-        e.diags.report(Diag::declared_type, name.span, "`" + name.text + "`", print(*type), describe(value));
-        refused(name);
-        continue;
-      }
-      *t = elem == Elem::Int && elemOfType(t->type()) == Elem::Real ? e.wholeOrMarked(*t, name.span)
-                                                                    : e.cast(*t, elem, false, name.span);
-      if (t->type().getRank() == 0 && !shape.empty())
-        *t = e.broadcastScalar(*t, RankedTensorType::get(shape, t->type().getElementType()), name.span);
-      if (t->type().getShape() != ArrayRef<int64_t>(shape)) {
-        e.diags.report(Diag::declared_type, let ? let->value->span : name.span, "`" + name.text + "`", print(*type), describeType(t->type()))
-            .note(type->span, "declared here");
-        refused(name);
-        continue;
-      }
-      t->classes = classes;
-    }
-    inner->define(name.text, Value(*t, name.span), NameKind::Local, name.span);
-    if (!type || item->fixed)
-      continue;
-    SmallVector<int64_t> column = {made.rows};
-    column.append(shape.begin(), shape.end());
-    if (!fitsMemory(column, e.diags, name.span))
-      return false;
-    plan::Element element = elem == Elem::Real ? plan.precision : elem == Elem::Int ? plan::Element::i64 : plan::Element::i1;
-    int64_t arena = static_cast<int64_t>(plan.arenas.size());
-    plan.arenas.push_back({decl.name.text + "." + name.text + ".chunk", "raw", made.chunk * RankedTensorType::get(shape, e.real()).getNumElements() * plan::sizeOf(element)});
-    made.fields.push_back({name.text, {shape.begin(), shape.end()}, element, classes});
-    made.chunkArenas.push_back(arena);
-    mlir::Value stored = t->value;
-    if (!ir::carries(stored.getType(), "example"))
-      stored = e.create<ir::VaryOp>(name.span, ir::withEncoding(stored.getType(), e.place), stored);
-    ir::StoreOp::create(e.builder, e.loc(name.span), stored, arena, 0, name.text);
-  }
+  DataItems items{decl, std::make_shared<Scope>(args), made, parts, row};
+  bindRow(items);
+  bool good = parts.isTable ? tableItems(items) : rowItems(items);
+  op.setBatch(made.chunk);
   e.place = restorePlace;
   e.mayDraw = mayDraw;
   e.drawsByStep = byStep;
@@ -254,110 +80,182 @@ bool TrainElaborator::dataSocket(const Data &data, plan::Source &made, Span span
   return good;
 }
 
-/// A part of a split: a share, or rows `0:100` or `0..100`.
-Value TrainElaborator::splitPart(const ast::Expr &expr, int64_t rows, Frame &frame) {
-  auto *slice = ast::dynCast<ast::SliceExpr>(&expr);
-  if (!slice)
-    return e.evaluate(expr, frame);
-  Range range{0, rows};
-  for (auto [bound, to] : {std::pair{slice->low.get(), &range.low}, std::pair{slice->high.get(), &range.high}})
-    if (bound) {
-      auto known = e.knownInt(e.evaluate(*bound, frame), bound->span, "a bound of a split");
-      if (!known)
-        return {};
-      *to = *known;
-    }
-  if (range.high < range.low || range.low < 0) {
-    e.diags.report(Diag::slice_backwards, expr.span, range.low, range.high);
-    return {};
+/// What the items of a declaration may read of the present row: the numbers of files, and `index`.
+void TrainElaborator::bindRow(DataItems &items) {
+  plan::Source &made = items.made;
+  Span span = items.decl.source->span;
+  for (const RawValue &raw : items.parts.raws) {
+    plan::RawInput &input = made.inputs[raw.input];
+    input.arena = static_cast<int64_t>(out->plan.arenas.size());
+    out->plan.arenas.push_back({made.name + ".raw" + std::to_string(raw.input), "raw", made.chunk * input.width * 8});
+    auto type = RankedTensorType::get(raw.shape, e.builder.getF64Type(), items.row);
+    auto op = ir::FieldOp::create(e.builder, e.loc(span), type, input.arena, made.chunk, -1, true, raw.name);
+    Tensor value = e.cast({op.getResult(), false, 0}, raw.elem, false, span);
+    items.scope->define(raw.name, Value(value, span), NameKind::Socket, span);
   }
-  return Value(range, expr.span);
+  if (!items.parts.isTable)
+    items.scope->defineLazy("index", NameKind::Socket, span, [this]() -> Value {
+      Value rows = clock(run::ClockKind::rows_base, {});
+      return e.elementwise("add", rows, Value(position()), {});
+    });
 }
 
-/// A part without rows; `sede=0` is one that was meant to be the seed.
-static void reportEmptyPart(const ast::Argument &part, DiagnosticEngine &diags) {
-  auto report = diags.report(Diag::split_empty, part.span, part.name.text);
-  if (!nearest(part.name.text, std::vector<std::string>{"seed"}).empty())
-    report.help("did you mean `seed`?");
-  else
-    report.help("leave it out, or give it a share above 0");
+/// The place of the present row in its chunk.
+Tensor TrainElaborator::position() {
+  auto type = RankedTensorType::get({}, e.builder.getI64Type(), ir::AxesAttr::of(&e.context, {"example"}));
+  return {ir::IndexOp::create(e.builder, e.builder.getUnknownLoc(), type, "example").getResult(), false, 0};
 }
 
-std::optional<int64_t> TrainElaborator::set(const Data &data, Span span) {
+static const ast::Ident &nameOf(const ast::DataItem &item) {
+  auto *let = ast::dynCast<ast::LetStmt>(item.binding.get());
+  return let ? let->name : ast::dynCast<ast::DrawStmt>(item.binding.get())->name;
+}
+
+static const ast::Type *typeOf(const ast::DataItem &item) {
+  auto *let = ast::dynCast<ast::LetStmt>(item.binding.get());
+  return let ? let->type.get() : ast::dynCast<ast::DrawStmt>(item.binding.get())->type.get();
+}
+
+/// Items are written for one row. Without braces each name that the files have is a field as it is.
+bool TrainElaborator::rowItems(DataItems &items) {
+  if (!items.decl.hasItems)
+    for (const RawValue &raw : items.parts.raws) {
+      Tensor value = *items.scope->names[raw.name].value.as<Tensor>();
+      if (!storeField(items, raw.name, {raw.shape, raw.elem, raw.classes}, value, items.decl.source->span))
+        return false;
+    }
+  bool good = true;
+  for (auto &item : items.decl.items) {
+    const ast::Ident &name = nameOf(*item);
+    auto value = rowItem(items, *item);
+    // What reads an item that was refused stays silent.
+    items.scope->define(name.text, value ? Value(*value, name.span) : Value(), NameKind::Local, name.span);
+    good &= value.has_value();
+    FieldType type;
+    if (!value || !typeOf(*item) || item->fixed || !e.declaredShape(*typeOf(*item), items.scope, type.shape, type.elem, &type.classes))
+      continue;
+    if (!storeField(items, name.text, type, *value, name.span))
+      return false;
+  }
+  return good;
+}
+
+/// The value of one item, of its declared type; nothing after a report.
+std::optional<Tensor> TrainElaborator::rowItem(DataItems &items, const ast::DataItem &item) {
+  const ast::Ident &name = nameOf(item);
+  const ast::Type *type = typeOf(item);
+  Frame frame{items.scope, nullptr, "data " + items.decl.name.text};
+  FieldType declared;
+  if (type && !e.declaredShape(*type, items.scope, declared.shape, declared.elem, &declared.classes))
+    return std::nullopt;
+  Attribute here = e.place;
+  if (item.fixed)
+    e.place = {};
+  auto *let = ast::dynCast<ast::LetStmt>(item.binding.get());
+  Value value;
+  if (let)
+    value = e.evaluate(*let->value, frame);
+  else {
+    e.execute(*item.binding, frame);
+    value = items.scope->names[name.text].value;
+  }
+  e.place = here;
+  auto t = value.isInvalid() ? std::nullopt : e.tensor(value, name.span);
+  if (!t || !type)
+    return t;
+  return asDeclared(*t, declared, *type, name, let ? let->value->span : name.span);
+}
+
+/// A value as the type of its item has it. In a table `shape` has the rows in front.
+std::optional<Tensor> TrainElaborator::asDeclared(Tensor t, const FieldType &declared, const ast::Type &type,
+                                                  const ast::Ident &name, Span span) {
+  std::string given = describe(Value(t));
+  if (declared.elem == Elem::Bool && elemOfType(t.type()) == Elem::Real) {
+    e.diags.report(Diag::declared_type, name.span, "`" + name.text + "`", print(type), given);
+    return std::nullopt;
+  }
+  t = declared.elem == Elem::Int && elemOfType(t.type()) == Elem::Real ? e.wholeOrMarked(t, name.span)
+                                                                       : e.cast(t, declared.elem, false, name.span);
+  if (t.type().getRank() == 0 && !declared.shape.empty())
+    t = e.broadcastScalar(t, RankedTensorType::get(declared.shape, t.type().getElementType()), name.span);
+  if (t.type().getShape() != ArrayRef<int64_t>(declared.shape)) {
+    e.diags.report(Diag::declared_type, span, "`" + name.text + "`", print(type), describeType(t.type()))
+        .note(type.span, "declared here");
+    return std::nullopt;
+  }
+  t.classes = declared.classes;
+  return t;
+}
+
+/// A table's items hold all rows: a typed one is a column, an array whose first dimension counts them.
+bool TrainElaborator::tableItems(DataItems &items) {
+  bool good = true;
+  for (auto &item : items.decl.items) {
+    const ast::Ident &name = nameOf(*item);
+    auto *let = ast::dynCast<ast::LetStmt>(item->binding.get());
+    if (!let || item->fixed) {
+      e.diags.report(Diag::table_item, name.span, name.text).help("`synthetic(n)` draws rows");
+      good = false;
+      continue;
+    }
+    Frame frame{items.scope, nullptr, "data " + items.decl.name.text};
+    Value value = e.evaluate(*let->value, frame);
+    auto t = value.isInvalid() ? std::nullopt : e.tensor(value, name.span);
+    if (t && let->type)
+      t = tableColumn(items, *let, *t);
+    items.scope->define(name.text, t ? Value(*t, name.span) : Value(), NameKind::Local, name.span);
+    good &= t.has_value();
+  }
+  return good;
+}
+
+/// Stores a column of a table, each row for itself; the column as it is declared.
+std::optional<Tensor> TrainElaborator::tableColumn(DataItems &items, const ast::LetStmt &let, Tensor t) {
+  FieldType row;
+  if (!e.declaredShape(*let.type, items.scope, row.shape, row.elem, &row.classes))
+    return std::nullopt;
+  ArrayRef<int64_t> shape = t.type().getShape();
+  if (shape.empty() || shape.drop_front() != ArrayRef<int64_t>(row.shape)) {
+    e.diags.report(Diag::table_column, let.value->span, let.name.text, print(*let.type), describeType(t.type()))
+        .note(let.type->span, "declared here");
+    return std::nullopt;
+  }
+  if (items.made.fields.empty())
+    items.made.rows = items.made.chunk = shape.front();
+  if (shape.front() != items.made.rows || shape.front() < 1) {
+    e.diags.report(Diag::table_rows, let.value->span, let.name.text, shape.front(), items.made.rows);
+    return std::nullopt;
+  }
+  FieldType whole = row;
+  whole.shape.insert(whole.shape.begin(), shape.front());
+  auto column = asDeclared(t, whole, *let.type, let.name, let.value->span);
+  if (!column)
+    return std::nullopt;
+  Tensor own{e.create<nd::GatherOp>(let.name.span, column->value, position().value, uint64_t(0)), false, 0};
+  return storeField(items, let.name.text, row, own, let.name.span) ? column : std::nullopt;
+}
+
+/// Adds a field to the source and writes the present row's value of it.
+bool TrainElaborator::storeField(DataItems &items, const std::string &name, const FieldType &type, Tensor value, Span span) {
   plan::Plan &plan = out->plan;
-  std::string name = data.decl->name.text + (data.split.empty() ? "" : "." + data.split);
-  auto sourceIndex = source(data, span);
-  if (!sourceIndex)
-    return std::nullopt;
-  for (size_t i = 0; i < plan.sets.size(); ++i)
-    if (plan.sets[i].name == name)
-      return static_cast<int64_t>(i);
-  const plan::Source &from = plan.sources[*sourceIndex];
-  plan::Set made;
-  made.name = name;
-  made.source = *sourceIndex;
-  made.rows = from.rows;
-  made.fieldArenas.assign(from.fields.size(), -1);
-  double before = 0;
-  Frame frame{e.globals};
-  std::set<std::string> parts;
-  for (auto &part : data.decl->split) {
-    if (!part.name || !parts.insert(part.name.text).second) {
-      if (part.name)
-        e.diags.report(Diag::repeated_argument, part.span, part.name.text);
-      else
-        e.diags.report(Diag::split_unnamed, part.span);
-      return std::nullopt;
-    }
-    if (part.name.text == "seed") {
-      if (auto seed = e.knownInt(e.evaluate(*part.value, frame), part.span, "the seed of a split"))
-        made.splitSeed = static_cast<uint64_t>(*seed);
-      continue;
-    }
-    Value value = splitPart(*part.value, from.rows, frame);
-    if (value.isInvalid())
-      return std::nullopt;
-    if (auto *range = value.as<Range>()) {
-      if (range->high > from.rows) {
-        e.diags.report(Diag::index_out_of_range, part.span, range->high, from.rows);
-        return std::nullopt;
-      }
-      if (range->low >= range->high) {
-        reportEmptyPart(part, e.diags);
-        return std::nullopt;
-      }
-      if (part.name.text == data.split) {
-        made.first = range->low;
-        made.rows = range->high - range->low;
-      }
-      continue;
-    }
-    auto *c = value.as<Const>();
-    if (!c || !(c->number >= 0) || before + c->number > 1 + 1e-9) {
-      bool isSeed = !nearest(part.name.text, std::vector<std::string>{"seed"}).empty();
-      e.diags.report(Diag::split_share, part.span, part.name.text)
-          .help(isSeed ? "did you mean `seed`?" : "shares add up to at most 1: `split(train=0.8, test=0.2)`");
-      return std::nullopt;
-    }
-    int64_t first = std::llround(before * double(from.rows));
-    int64_t rows = std::llround((before + c->number) * double(from.rows)) - first;
-    if (rows < 1) {
-      reportEmptyPart(part, e.diags);
-      return std::nullopt;
-    }
-    if (part.name.text == data.split) {
-      made.permuted = true;
-      made.first = first;
-      made.rows = rows;
-    }
-    before += c->number;
-  }
-  if (made.rows < 1) {
-    e.diags.report(Diag::split_empty, span, name);
-    return std::nullopt;
-  }
-  plan.sets.push_back(std::move(made));
-  return static_cast<int64_t>(plan.sets.size()) - 1;
+  plan::Source &made = items.made;
+  SmallVector<int64_t> column = {made.rows};
+  column.append(type.shape.begin(), type.shape.end());
+  if (!fitsMemory(column, e.diags, span))
+    return false;
+  plan::Element element = type.elem == Elem::Real  ? plan.precision
+                          : type.elem == Elem::Int ? plan::Element::i64
+                                                   : plan::Element::i1;
+  int64_t arena = static_cast<int64_t>(plan.arenas.size());
+  int64_t width = RankedTensorType::get(type.shape, e.real()).getNumElements();
+  plan.arenas.push_back({made.name + "." + name + ".chunk", "raw", made.chunk * width * plan::sizeOf(element)});
+  made.fields.push_back({name, {type.shape.begin(), type.shape.end()}, element, type.classes});
+  made.chunkArenas.push_back(arena);
+  mlir::Value stored = value.value;
+  if (!ir::carries(stored.getType(), "example"))
+    stored = e.create<ir::VaryOp>(span, ir::withEncoding(stored.getType(), items.row), stored);
+  ir::StoreOp::create(e.builder, e.loc(span), stored, arena, 0, name);
+  return true;
 }
 
 std::optional<int64_t> TrainElaborator::useField(int64_t setIndex, const std::string &name) {

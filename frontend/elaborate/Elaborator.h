@@ -13,7 +13,8 @@
 //   Train.cpp, Objective.cpp, Sockets.cpp, Program.cpp, Rules.cpp, Changes.cpp: one train (TrainElaborator.h)
 //   Reductions.cpp   sum, mean, softmax …            Draws.cpp      distributions and draws
 //   Series.cpp       metrics of runs                 ExpectEvaluator.cpp  experiments and claims
-//   DataSources.cpp  data declarations               Patterns.cpp   which leaves a clause is for
+//   DataSources.cpp, DataFiles.cpp, DataSplits.cpp: data declarations
+//   Patterns.cpp     which leaves a clause is for
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -145,6 +146,7 @@ public:
 private:
   friend class BuiltinTable;
   friend class TrainElaborator;
+  friend class SourceOpener;
   friend class ExpectEvaluator;
 
   //===--- Numbers.cpp ---===//

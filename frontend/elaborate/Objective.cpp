@@ -13,21 +13,50 @@ ScopePtr TrainElaborator::exampleScope(const Data &data, int64_t set, const Batc
   const plan::Source &source = plan.sources[plan.sets[set].source];
   // Fields stand at the top, whatever loop or branch asks for them.
   Block *top = e.builder.getInsertionBlock();
-  for (const plan::Field &field : source.fields)
-    fields->defineLazy(field.name, NameKind::Socket, data.decl->name.span, [this, field, set, batch, whole, top]() -> Value {
+  auto define = [&](const std::string &name, std::function<Tensor()> read) {
+    fields->defineLazy(name, NameKind::Socket, data.decl->name.span, [this, top, read]() -> Value {
       OpBuilder::InsertionGuard guard(e.builder);
       e.builder.setInsertionPointToStart(top);
-      auto arena = useField(set, field.name);
-      Type element = field.element == plan::Element::i64   ? Type(e.builder.getI64Type())
-                     : field.element == plan::Element::i1 ? Type(e.builder.getI1Type())
-                                                           : Type(e.real());
-      auto type = RankedTensorType::get(field.shape, element, ir::AxesAttr::of(&e.context, {"example"}));
-      auto op = ir::FieldOp::create(e.builder, e.builder.getUnknownLoc(), type, *arena, out->plan.sets[set].rows,
-                                    whole ? -1 : batch.feed, whole, field.name);
-      return Value(Tensor{op.getResult(), false, field.classes});
+      return Value(read());
     });
+  };
+  if (auto windows = textWindows.find(source.name); windows != textWindows.end()) {
+    Windows shape = windows->second;
+    define("tokens", [this, set, shape, batch, whole] { return readWindow(set, shape, 0, batch, whole); });
+    define("next", [this, set, shape, batch, whole] { return readWindow(set, shape, 1, batch, whole); });
+  } else
+    for (const plan::Field &field : source.fields)
+      define(field.name, [this, set, field, batch, whole] { return readField(set, field, batch, whole); });
   bindLocals(fields);
   return fields;
+}
+
+/// The present example's row of a field.
+Tensor TrainElaborator::readField(int64_t set, const plan::Field &field, const Batch &batch, bool whole) {
+  auto arena = useField(set, field.name);
+  Type element = field.element == plan::Element::i64   ? Type(e.builder.getI64Type())
+                 : field.element == plan::Element::i1 ? Type(e.builder.getI1Type())
+                                                       : Type(e.real());
+  auto type = RankedTensorType::get(field.shape, element, ir::AxesAttr::of(&e.context, {"example"}));
+  auto op = ir::FieldOp::create(e.builder, e.builder.getUnknownLoc(), type, *arena, out->plan.sets[set].rows,
+                                whole ? -1 : batch.feed, whole, field.name);
+  return {op.getResult(), false, field.classes};
+}
+
+/// The present example's window of a text, moved on by `shift` bytes: gathered, never stored.
+Tensor TrainElaborator::readWindow(int64_t set, const Windows &windows, int64_t shift, const Batch &batch, bool whole) {
+  const plan::Set &from = out->plan.sets[set];
+  const plan::Field &field = out->plan.sources[from.source].fields.front();
+  auto arena = useField(set, field.name);
+  Location loc = e.builder.getUnknownLoc();
+  auto i64 = e.builder.getI64Type();
+  auto bytes = run::ReadOp::create(e.builder, loc, RankedTensorType::get({from.rows}, i64), *arena, uint64_t(0), field.name);
+  auto axes = ir::AxesAttr::of(&e.context, {"example"});
+  auto row = ir::RowOp::create(e.builder, loc, RankedTensorType::get({}, i64, axes), whole ? -1 : batch.feed, whole);
+  Value start = e.elementwise("mul", Value(Tensor{row.getResult()}), e.integer(windows.stride, {}), {});
+  Value places = e.elementwise("add", e.iota(windows.length, {}), e.integer(shift, {}), {});
+  Tensor at = *e.elementwise("add", start, places, {}).as<Tensor>();
+  return {nd::GatherOp::create(e.builder, loc, bytes.getResult(), at.value, uint64_t(0)).getResult(), false, field.classes};
 }
 
 /// Locals and parameters of the train itself are computed where they are used.
@@ -73,7 +102,7 @@ bool TrainElaborator::objective(const Clauses &clauses) {
   if (batch.feed >= 0) {
     e.place = ir::AxesAttr::of(&e.context, {"example"});
     Value value = dataOf(clauses, frame);
-    frame.scope = exampleScope(*value.as<Data>(), out->plan.feeds[0].set, batch, batch.size == out->plan.sets[0].rows && !out->plan.feeds[0].shuffle);
+    frame.scope = exampleScope(*value.as<Data>(), out->plan.feeds[0].set, batch, batch.size == out->plan.sets[0].examples() && !out->plan.feeds[0].shuffle);
   } else {
     frame.scope = std::make_shared<Scope>(scope);
     bindLocals(frame.scope);

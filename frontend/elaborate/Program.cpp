@@ -74,7 +74,7 @@ void TrainElaborator::evalSockets(const Clauses &clauses) {
     auto setIndex = set(*data, clause.value->span);
     if (!setIndex)
       continue;
-    int64_t rows = out->plan.sets[*setIndex].rows;
+    int64_t rows = out->plan.sets[*setIndex].examples();
     int64_t size = std::min(rows, evalBatch);
     Batch mine{static_cast<int64_t>(out->plan.feeds.size()), size, rows % size != 0};
     std::string name = clause.name ? clause.name.text : data->split.empty() ? data->decl->name.text : data->split;

@@ -210,7 +210,7 @@ bool TrainElaborator::settings(const Clauses &clauses) {
     if (!setIndex)
       return false;
     plan::Feed feed{print(written), *setIndex, 0, false, false};
-    int64_t rows = plan.sets[*setIndex].rows;
+    int64_t rows = plan.sets[*setIndex].examples();
     bool all = false;
     for (auto &option : otherOptions ? change->part->sourceOptions : source.options) {
       if (option.form == ast::SourceOption::Form::Shuffle)
@@ -260,7 +260,7 @@ bool TrainElaborator::settings(const Clauses &clauses) {
       e.diags.report(Diag::epochs_without_data, from->span, "epochs", request.decl->name.text);
       return false;
     }
-    int64_t rows = plan.sets[0].rows, size = plan.feeds[0].batch;
+    int64_t rows = plan.sets[0].examples(), size = plan.feeds[0].batch;
     plan.total *= plan.feeds[0].drop ? rows / size : (rows + size - 1) / size;
   }
   const ast::Expr *seed = clauses.seeds ? clauses.seeds->one.get() : nullptr;

@@ -11,6 +11,43 @@ struct Batch {
   bool masked = false;
 };
 
+/// What a row of a source holds under one name.
+struct RawValue {
+  std::string name;
+  llvm::SmallVector<int64_t> shape;
+  Elem elem = Elem::Real;
+  int64_t input = 0; ///< of plan::Source
+  int64_t classes = 0;
+};
+
+/// Examples of a text: `length` bytes, and the one after each, from every `stride`-th byte on.
+struct Windows {
+  int64_t length = 0, stride = 0;
+};
+
+/// What the source of a data declaration gives to its items.
+struct SourceParts {
+  std::vector<RawValue> raws;
+  Windows windows;      ///< of a text; otherwise of length 0
+  bool isTable = false; ///< items hold all rows
+};
+
+/// The type of a field: of one row.
+struct FieldType {
+  llvm::SmallVector<int64_t> shape;
+  Elem elem = Elem::Real;
+  int64_t classes = 0;
+};
+
+/// The items of a declaration while they are elaborated.
+struct DataItems {
+  const ast::DataDecl &decl;
+  ScopePtr scope;
+  plan::Source &made;
+  const SourceParts &parts;
+  mlir::Attribute row; ///< the axes of a value of one row
+};
+
 /// Number of the parameters' arena in every plan.
 inline constexpr int64_t paramsArena = 0;
 
@@ -63,6 +100,8 @@ private:
   // Objective.cpp
   bool objective(const Clauses &clauses);
   ScopePtr exampleScope(const Data &data, int64_t set, const Batch &batch, bool whole);
+  Tensor readField(int64_t set, const plan::Field &field, const Batch &batch, bool whole);
+  Tensor readWindow(int64_t set, const Windows &windows, int64_t shift, const Batch &batch, bool whole);
   void bindLocals(ScopePtr scope);
   bool assignOwners(const Clauses &clauses);
   void layOut();
@@ -118,10 +157,27 @@ private:
 
   // DataSources.cpp
   std::optional<int64_t> source(const Data &data, Span span);
-  std::optional<int64_t> set(const Data &data, Span span);
-  Value splitPart(const ast::Expr &expr, int64_t rows, Frame &frame);
-  bool dataSocket(const Data &data, plan::Source &out, Span span);
+  bool dataSocket(const Data &data, plan::Source &made, Span span);
+  void bindRow(DataItems &items);
+  Tensor position();
+  bool rowItems(DataItems &items);
+  std::optional<Tensor> rowItem(DataItems &items, const ast::DataItem &item);
+  std::optional<Tensor> asDeclared(Tensor t, const FieldType &declared, const ast::Type &type, const ast::Ident &name,
+                                   Span span);
+  bool tableItems(DataItems &items);
+  std::optional<Tensor> tableColumn(DataItems &items, const ast::LetStmt &let, Tensor t);
+  bool storeField(DataItems &items, const std::string &name, const FieldType &type, Tensor value, Span span);
   std::optional<int64_t> useField(int64_t set, const std::string &name);
+
+  // DataFiles.cpp
+  bool openSource(const ast::DataDecl &decl, ScopePtr args, plan::Source &made, SourceParts &parts);
+
+  // DataSplits.cpp
+  std::optional<int64_t> set(const Data &data, Span span);
+  bool split(const Data &data, int64_t all, bool isText, plan::Set &made);
+  bool takeRange(const ast::Argument &part, const Range &range, bool wanted, int64_t all, plan::Set &made);
+  bool takeShare(const ast::Argument &part, const Value &value, bool wanted, int64_t all, double &before, plan::Set &made);
+  Value splitPart(const ast::Expr &expr, int64_t rows, Frame &frame);
 
   Elaborator &e;
   TrainRequest request;
@@ -155,6 +211,7 @@ private:
   int64_t ruleFrom = 0;
   bool rulePatterned = false;
   std::map<std::string, ScopePtr> sourceArgs; ///< of a data declaration's one set
+  std::map<std::string, Windows> textWindows; ///< by the data declaration's name
   ScopePtr ruleStart; ///< what a state's initial value may read
   std::string metricPrefix;
 };

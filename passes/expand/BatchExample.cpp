@@ -82,6 +82,8 @@ private:
     auto input = [&] { return nd::batchedOf(builder, {inputs[0], batched[0]}, rows.size); };
     if (auto field = dyn_cast<FieldOp>(op))
       results.push_back({readField(field), true});
+    else if (auto row = dyn_cast<RowOp>(op))
+      results.push_back({rowNumbers(row), true});
     else if (isa<VaryOp>(op))
       results.push_back({variesValue(op->getResult(0)) ? input() : inputs[0], variesValue(op->getResult(0))});
     else if (isa<IndexOp>(op))
@@ -123,6 +125,15 @@ private:
         .getResult();
   }
 
+  Value batchRows(Location loc, uint64_t feed) {
+    auto type = RankedTensorType::get({rows.size}, builder.getI64Type());
+    return run::RowsOp::create(builder, loc, type, feed).getResult();
+  }
+
+  Value rowNumbers(RowOp row) {
+    return row.getWhole() ? positions(row.getLoc()) : batchRows(row.getLoc(), row.getFeed());
+  }
+
   /// Rows of the arena that the batch names, or all of it in order.
   Value readField(FieldOp field) {
     auto one = cast<RankedTensorType>(field.getType());
@@ -131,8 +142,7 @@ private:
     Location loc = field.getLoc();
     Value value = run::ReadOp::create(builder, loc, all, field.getArena(), uint64_t(0), field.getName()).getResult();
     if (!field.getWhole()) {
-      auto index = RankedTensorType::get({rows.size}, builder.getI64Type());
-      Value which = run::RowsOp::create(builder, loc, index, field.getFeed()).getResult();
+      Value which = batchRows(loc, field.getFeed());
       value = nd::GatherOp::create(builder, loc, value, which, uint64_t(0)).getResult();
     }
     return value;

@@ -135,7 +135,7 @@ public:
     rows -= blank;
     if (rows == 0)
       return Status::error("`" + lines.path() + "` has no rows");
-    return Extent{rows, {columns}};
+    return Extent{rows, {columns}, Content::real};
   }
 
   /// Learns the number of columns from the first row.

@@ -1,6 +1,7 @@
 //===- Idx.cpp ------------------------------------------------------------===//
 #include "runtime/data/Idx.h"
 
+#include "runtime/data/Bytes.h"
 #include "runtime/data/InputFile.h"
 
 #include <algorithm>
@@ -9,9 +10,6 @@
 
 namespace dyn::data {
 namespace {
-
-/// Deflate packs at most 1,032 bytes into one: a header that promises more is wrong.
-constexpr int64_t mostExpansion = 1040;
 
 struct Header {
   int type = 0;

@@ -65,7 +65,7 @@ private:
 
   Status openInputs() {
     for (const plan::RawInput &input : source.inputs) {
-      Expected<std::unique_ptr<Reader>> reader = open(source.format, input.file, {input.header});
+      Expected<std::unique_ptr<Reader>> reader = open(source.format, input.file, {input.header, input.member});
       if (!reader)
         return reader.status();
       if ((*reader)->width() != input.width)

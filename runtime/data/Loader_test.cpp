@@ -24,7 +24,7 @@ protected:
     plan::Source source;
     source.name = "numbers";
     source.format = "csv";
-    source.inputs = {{path, 2, 0, false}};
+    source.inputs = {{path, 2, 0, false, {}}};
     source.rows = 10;
     source.chunk = 4;
     source.fields = {{"x", {}, plan::Element::f64, 0}, {"c", {}, plan::Element::i64, 3}};

@@ -1,6 +1,6 @@
 //===- Reader.h - rows of numbers from a file -----------------------------===//
 //
-// One source per file beside this: Csv, Idx. Rows count from 0 here and in
+// One source per file beside this: Csv, Idx, Npy, Npz, Text. Rows count from 0 here and in
 // plans; messages count rows and columns of a file from 1 where the file is
 // text (as editors do), and say so.
 //
@@ -17,10 +17,14 @@
 
 namespace dyn::data {
 
+/// What the numbers of a file are; csv and idx files have reals.
+enum class Content { real, whole, truth };
+
 /// What a file holds: `rows` times an array of `shape`; csv: shape = [columns].
 struct Extent {
   int64_t rows = 0;
   std::vector<int64_t> shape;
+  Content content = Content::real;
   /// Numbers a row.
   int64_t width() const {
     int64_t product = 1;
@@ -32,6 +36,7 @@ struct Extent {
 
 struct ReadOptions {
   bool header = false; ///< csv: the first line names the columns
+  std::string member;  ///< npz: which array
 };
 
 /// Rows of one open file.
@@ -47,8 +52,8 @@ public:
   virtual std::string place(int64_t row) const = 0;
 };
 
-/// Rows and shape of a file, cheaply: idx reads its header; csv counts lines and looks at the first row.
-/// format: "csv" or "idx"; gzip is found by its first bytes.
+/// Rows and shape of a file, cheaply: idx, npy and npz read headers; csv counts lines and looks at the first row.
+/// format: "csv", "idx", "npy", "npz" or "text"; gzip is found by its first bytes.
 Expected<Extent> inspect(const std::string &format, const std::string &path, const ReadOptions &options = {});
 
 /// Opens for reading and looks at the first row or the header; does not count the rows of a csv.

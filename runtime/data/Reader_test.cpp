@@ -50,10 +50,10 @@ protected:
 
   static Expected<std::vector<double>> readAll(const std::string &format, const std::string &path,
                                                bool header = false) {
-    Expected<Extent> extent = inspect(format, path, {header});
+    Expected<Extent> extent = inspect(format, path, {header, {}});
     if (!extent)
       return extent.status();
-    Expected<std::unique_ptr<Reader>> reader = open(format, path, {header});
+    Expected<std::unique_ptr<Reader>> reader = open(format, path, {header, {}});
     if (!reader)
       return reader.status();
     if (extent->rows * extent->width() > 1 << 24)
@@ -117,7 +117,7 @@ TEST_F(ReaderTest, csvComplaintsNameThePlace) {
             "cannot read `none`: No such file or directory; paths are relative to the spec's folder");
   std::filesystem::create_directory(folder / "sub");
   EXPECT_EQ(complaint("csv", (folder / "sub").string()), "`sub` is a folder; name a file in it");
-  EXPECT_EQ(complaint("yaml", "x"), "there is no reader for `yaml`; there are `csv` and `idx`");
+  EXPECT_EQ(complaint("yaml", "x"), "there is no reader for `yaml`; there are `csv`, `idx`, `npy`, `npz`, `text`");
   if (geteuid() != 0) {
     std::string closed = put("closed", "1\n");
     chmod(closed.c_str(), 0);

@@ -35,6 +35,13 @@ func.func @field() {
 }
 
 // -----
+func.func @row() {
+  // expected-error @+1 {{'dyn.row' op gives 'tensor<i64>', not one i64 that carries `example`}}
+  %x = dyn.row feed 0 : tensor<i64>
+  return
+}
+
+// -----
 func.func @over_absent(%x: tensor<3xf32>) {
   // expected-error @+1 {{'dyn.over' op reduces over `example`, which 'tensor<3xf32>' does not carry}}
   %0 = dyn.over sum %x axis "example" : tensor<3xf32> -> tensor<3xf32>

@@ -13,6 +13,10 @@ dyn.train @fit {
     %x = dyn.field "x" arena 1 rows 10 feed 0 : tensor<3xf32, #dyn.axes<["example"]>>
     // CHECK: dyn.field "y" arena 2 rows 4 feed -1 whole : tensor<f32, #dyn.axes<["example"]>>
     %y = dyn.field "y" arena 2 rows 4 feed -1 whole : tensor<f32, #dyn.axes<["example"]>>
+    // CHECK: dyn.row feed 0 : tensor<i64, #dyn.axes<["example"]>>
+    %r = dyn.row feed 0 : tensor<i64, #dyn.axes<["example"]>>
+    // CHECK: dyn.row feed -1 whole : tensor<i64, #dyn.axes<["example"]>>
+    %s = dyn.row feed -1 whole : tensor<i64, #dyn.axes<["example"]>>
     // CHECK: dyn.index "example" : tensor<i64, #dyn.axes<["example"]>>
     %i = dyn.index "example" : tensor<i64, #dyn.axes<["example"]>>
     // CHECK: dyn.vary %{{.*}} : tensor<2xf32> -> tensor<2xf32, #dyn.axes<["example"]>>

@@ -19,6 +19,23 @@ dyn.train @t {
 }
 
 // -----
+// A window over rows begins at the example's number: one gather of what the batch needs.
+// CHECK-LABEL: dyn.objective @window
+dyn.train @t {
+  dyn.objective @window feed 0 batch 4 {
+    %all = run.read arena 1 offset 0 "byte" : tensor<100xi64>
+    // CHECK: %[[ROWS:.*]] = run.rows feed 0 : tensor<4xi64>
+    // CHECK: %[[WINDOW:.*]] = nd.gather %{{.*}}, %[[ROWS]] dim 0 : (tensor<100xi64>, tensor<4xi64>) -> tensor<4xi64>
+    %row = dyn.row feed 0 : tensor<i64, #dyn.axes<["example"]>>
+    %x = nd.gather %all, %row dim 0 : (tensor<100xi64>, tensor<i64, #dyn.axes<["example"]>>) -> tensor<i64, #dyn.axes<["example"]>>
+    // CHECK: nd.cast %[[WINDOW]]
+    %y = nd.cast %x : tensor<i64, #dyn.axes<["example"]>> -> tensor<f32, #dyn.axes<["example"]>>
+    %l = dyn.over sum %y axis "example" : tensor<f32, #dyn.axes<["example"]>> -> tensor<f32>
+    dyn.yield %l : tensor<f32>
+  }
+}
+
+// -----
 // A set that is one batch in its own order is read without a gather.
 // CHECK-LABEL: dyn.objective @whole
 // CHECK: run.read arena 1 offset 0 "x" : tensor<4xf32>
