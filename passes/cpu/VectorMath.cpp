@@ -112,6 +112,10 @@ private:
     Pair r;
   };
   Reduced reduceLog2(Lane x);
+  /// The same in one number: r.tail is lost.
+  Reduced reduceLog2Once(Lane x);
+  Lane tanhOnce(Lane x);
+  Lane sigmoidOnce(Lane x);
   /// e^r - 1 as a pair.
   Pair expm1Small(Pair r);
   /// e^(-|x|), with its tail, for results in (0, 1].
@@ -131,13 +135,21 @@ Functions::Reduced Functions::reduceLog2(Lane x) {
   return {shifted, n, {r, (head - r) - low}};
 }
 
+Functions::Reduced Functions::reduceLog2Once(Lane x) {
+  Lane shifted = fma(x, c(M_LOG2E), c(magic()));
+  Lane n = shifted - c(magic());
+  Lane head = fma(n, pick(-6.93147180369123816490e-01, -6.9314575195e-01), x);
+  return {shifted, n, {fma(n, pick(-1.90821492927058770002e-10, -1.4286067653e-06), head), c(0)}};
+}
+
 Lane Functions::exp(Lane x) {
   // Beyond these the result is 0 or infinite; comparisons are false on NaN, which passes through.
   Lane low = pick(-746, -104), high = pick(710, 89);
   Lane clamped = select(x < low, low, select(x > high, high, x));
-  Reduced a = reduceLog2(clamped);
+  Reduced a = isDouble() ? reduceLog2(clamped) : reduceLog2Once(clamped);
   Lane q = polynomial(a.r.head, isDouble() ? ArrayRef<double>(expQ64) : ArrayRef<double>(expQ32));
-  Lane e = fma(a.r.head * a.r.head, q, a.r.tail) + a.r.head + c(1);
+  Lane square = a.r.head * a.r.head;
+  Lane e = (isDouble() ? fma(square, q, a.r.tail) + a.r.head : fma(square, q, a.r.head)) + c(1);
   // 2^n in two factors: n reaches past the range of one exponent at both ends.
   Lane half = fma(a.n, c(0.5), c(magic()));
   Lane n1 = wholeBits(half), n2 = make<arith::SubIOp>(wholeBits(a.shifted), n1);
@@ -218,7 +230,7 @@ Lane Functions::log1p(Lane x) {
 }
 
 Pair Functions::expOfMinusAbs(Lane x) {
-  Lane low = pick(-746, -104);
+  Lane low = c(-746);
   Lane a = -abs(x);
   Reduced reduced = reduceLog2(select(a < low, low, a));
   Pair e = expm1Small(reduced.r);
@@ -230,7 +242,26 @@ Pair Functions::expOfMinusAbs(Lane x) {
   return {one.head * s1 * s2, one.tail * s1 * s2};
 }
 
+/// For f32, where a network's activations want speed more than the last half ulp: no tails.
+Lane Functions::sigmoidOnce(Lane x) {
+  Lane e = exp(-abs(x));
+  return select(x < c(0), e, c(1)) / (c(1) + e);
+}
+
+Lane Functions::tanhOnce(Lane x) {
+  // t = e^(-2|x|) - 1 = 2^n e + (2^n - 1)
+  Lane y = c(-2) * abs(x);
+  Reduced a = reduceLog2Once(select(y < c(-20), c(-20), y));
+  Lane q = polynomial(a.r.head, expQ32);
+  Lane e = fma(a.r.head * a.r.head, q, a.r.head);
+  Lane s = powerOfTwo(wholeBits(a.shifted));
+  Lane t = fma(s, e, s - c(1));
+  return copySign(t / (c(2) + t), x);
+}
+
 Lane Functions::sigmoid(Lane x) {
+  if (!isDouble())
+    return sigmoidOnce(x);
   // e = e^(-|x|): 1/(1+e) for x >= 0, e/(1+e) below.
   Pair e = expOfMinusAbs(x);
   Lane d = c(1) + e.head;
@@ -244,9 +275,11 @@ Lane Functions::sigmoid(Lane x) {
 }
 
 Lane Functions::tanh(Lane x) {
+  if (!isDouble())
+    return tanhOnce(x);
   // t = e^(-2|x|) - 1: tanh|x| = -t / (2 + t).
   Lane a = abs(x);
-  Lane bound = pick(-44, -20), y = c(-2) * a;
+  Lane bound = c(-44), y = c(-2) * a;
   Reduced reduced = reduceLog2(select(y < bound, bound, y));
   Pair e = expm1Small(reduced.r);
   Lane s = powerOfTwo(wholeBits(reduced.shifted));

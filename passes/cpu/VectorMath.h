@@ -8,12 +8,12 @@
 // Accuracy, measured against MPFR by VectorMath_test.cpp, in ulp:
 //
 //   function   f32    f64    method
-//   exp        0.78   1.00   Cody-Waite, degree 7 / 12
+//   exp        0.94   1.00   Cody-Waite, degree 7 / 12
 //   expm1      1.01   0.66   as exp, head and tail of e^r - 1 kept apart
 //   log        0.73   0.75   s = f/(2+f), degree 4 / 7 in s^2
 //   log1p      0.71   0.74   as log, with the rounding of 1 + x put back
-//   tanh       0.59   0.61   quotient of e^(-2|x|) - 1, with its tail
-//   sigmoid    0.56   0.56   quotient of e^(-|x|), with its tail
+//   tanh       2.47   0.61   quotient of e^(-2|x|) - 1; f64 with its tail
+//   sigmoid    1.91   0.56   quotient of e^(-|x|); f64 with its tail
 //   erf        0.87   1.02   odd polynomial; 1 - e^(-x^2) q beyond 1
 //   sin, cos   0.51   0.75   three-part pi/2; libm lane by lane beyond 2^20; f32 through f64
 //   pow        -      -      libm lane by lane, f32 through f64: not vectorised, its error is the library's
