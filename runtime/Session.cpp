@@ -14,7 +14,6 @@
 #include <bit>
 #include <cmath>
 #include <csignal>
-#include <filesystem>
 #include <random>
 #include <unistd.h>
 
@@ -147,21 +146,14 @@ std::string describe(const DynRuntime &runtime) {
   }
 }
 
-Status makeFolder(const std::string &directory) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error)
-    return Status::error("cannot make the folder `" + directory + "`: " + error.message());
-  return {};
-}
-
 Status startMetrics(DynRuntime &runtime) {
   SessionOptions &options = runtime.options;
   std::vector<std::unique_ptr<Sink>> sinks = std::move(options.sinks);
   if (!options.directory.empty()) {
-    Status status = makeFolder(options.directory);
-    if (!status.isOk())
-      return status;
+    Expected<RunFolder> folder = RunFolder::claim(options.directory);
+    if (!folder)
+      return folder.status();
+    runtime.folder = std::move(*folder);
     std::string run = options.run.empty() ? runtime.plan.name : options.run;
     sinks.push_back(makeJsonlSink(options.directory + "/metrics.jsonl", run));
   }

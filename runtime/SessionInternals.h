@@ -5,6 +5,7 @@
 #include "runtime/AllocationHooks.h"
 #include "runtime/Arena.h"
 #include "runtime/Feeds.h"
+#include "runtime/RunFolder.h"
 #include "runtime/Session.h"
 #include "runtime/Threads.h"
 #include "runtime/cpu/Matmul.h"
@@ -24,6 +25,7 @@ struct DynRuntime {
   dyn::plan::Plan plan;
   dyn::EntryLookup lookup;
   dyn::SessionOptions options;
+  dyn::RunFolder folder; ///< claimed from the run's begin to the session's end
 
   dyn::Arenas arenas;
   std::optional<dyn::ThreadPool> pool;

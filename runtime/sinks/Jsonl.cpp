@@ -69,6 +69,7 @@ private:
   std::string path, run, text;
   std::vector<Lines> metrics;
   int descriptor = -1;
+  size_t size = 0; ///< of the file
   Status failure;
 
   static std::string tailOf(const plan::Metric &metric) {
@@ -116,7 +117,7 @@ private:
                             "; what came after is not in the file");
   }
 
-  /// Writes whole: a part that fails ends the file's growth, not the run.
+  /// Writes whole lines: a part that fails ends the file's growth, not the run, and its last line is taken back.
   void flush() {
     size_t done = 0;
     while (failure.isOk() && done < text.size()) {
@@ -126,6 +127,9 @@ private:
       else if (errno != EINTR)
         fail(errno);
     }
+    size_t lines = failure.isOk() ? done : text.rfind('\n', done ? done - 1 : 0) + 1;
+    bool isCut = lines < done && ::ftruncate(descriptor, off_t(size + lines)) != 0;
+    size += isCut ? done : lines;
     text.clear();
   }
 };

@@ -6,6 +6,7 @@ SPEC is run as it is and with lines added or changed; FOLDER is emptied first.
 """
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -253,6 +254,68 @@ def interrupt(s):
     check(process.wait(timeout=20) == 130, f"exit status {process.returncode} after the second signal")
 
 
+def sweep_members(s):
+    """A member's files are those of a run alone, whatever its company and the threads; each has a folder of its own."""
+    def members(name, *options, experiment="all"):
+        s.run(experiment, "--quiet", "--out", s.path(name), *options)
+        index = json.load(open(s.path(name + "/s/sweep.json")))
+        return index, {member["folder"]: [read(s.path(f"{name}/s/{member['folder']}"), file)
+                                          for file in ("final.safetensors", "metrics.jsonl")] for member in index["members"]}
+    index, first = members("one", "--threads", "1")
+    names = [f"width={width},seed={seed}" for width in (7, 12) for seed in range(3)]
+    check(list(first) == names and sorted(os.listdir(s.path("one/s"))) == sorted(names + ["sweep.json"]), f"folders {list(first)}")
+    check(len({files[0] for files in first.values()}) == 6, "two members have the same parameters")
+    check(index["axes"] == [{"name": "width", "labels": [7, 12]}, {"name": "seed", "labels": [0, 1, 2]}], f"axes {index['axes']}")
+    for member in index["members"]:
+        lines = samples(first[member["folder"]][1])
+        last = [line["value"] for line in lines if line["metric"] == "loss"][-1]
+        check(member["outcome"] == "finished" and member["steps"] == 72 and abs(member["last"]["loss"] - last) < 1e-6*last,
+              f"what the index says of {member['folder']}: {member}")
+        check({line["run"] for line in lines} == {"s/" + member["folder"]}, "the run's name in its metrics")
+    for threads in ("2", "3"):
+        check(members("threads" + threads, "--threads", threads)[1] == first, f"{threads} threads give other bits")
+    for name, files in members("backwards", experiment="backwards")[1].items():
+        check(files == first[name], f"in another order {name} has other bits")
+    check(members("alone", experiment="alone")[1] == {"width=7,seed=1": first["width=7,seed=1"]}, "alone, other bits")
+    s.run("single", "--quiet", "--out", s.path("single"))
+    check(read(s.path("single/r"), "final.safetensors") == first["width=12,seed=2"][0], "as a run, other bits")
+    labels = members("labels", experiment="labels")[0]["members"]
+    folders = [member["folder"] for member in labels]
+    check(len(set(folders)) == 3 and not any("/" in folder for folder in folders), f"folders {folders}")
+    check([member["labels"] for member in labels] == [{"name": "a/b"}, {"name": "a_b"}, {"name": "a:b"}], f"labels {labels}")
+    with open(s.path("file"), "w"):
+        pass
+    errors = s.run("all", "--quiet", "--out", s.path("file"), status=1)
+    check("E0611" in errors and s.path("file") in errors, errors)
+    # What `--set` and `--seed` mean: a hyperparameter of the experiment, and the seed of members that name none.
+    s.run("settable", "--quiet", "--set", "widest=12", "--seed", "2", "--out", s.path("set"))
+    check(read(s.path("set/s/width=12"), "final.safetensors") == first["width=12,seed=2"][0], "--set and --seed")
+
+
+def sweep_interrupt(s):
+    """Ctrl-C ends a sweep with 130; members that were finished are kept, and nothing runs after."""
+    out = s.path("out")
+    process = subprocess.Popen([s.dync, "run", s.spec, "--quiet", "--threads", "1", "--out", out], env=s.environment,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    third = os.path.join(out, "s", "length=1000000000", "metrics.jsonl")
+    waited = time.time()
+    while not (os.path.exists(third) and os.path.getsize(third) > 1000):
+        check(time.time() - waited < 60 and process.poll() is None, "the sweep does not start")
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    errors = process.communicate(timeout=60)[1]
+    check(process.returncode == 130, f"exit status {process.returncode}: {errors}")
+    check("E0616" in errors and "s: interrupted after 2 of 4 members" in errors, errors)
+    index = json.load(open(os.path.join(out, "s", "sweep.json")))
+    found = [(member["labels"]["length"], member["outcome"]) for member in index["members"]]
+    check(found == [(3, "finished"), (5, "finished"), (1000000000, "interrupted")], f"members {found}")
+    for length, steps in ((3, 3), (5, 5)):
+        folder = os.path.join(out, "s", f"length={length}")
+        check(len(samples(read(folder, "metrics.jsonl"))) == steps, f"metrics of {length} steps")
+        check(tensors(read(folder, "final.safetensors")) == {"p.x": [4]}, "parameters")
+    check(not os.path.exists(os.path.join(out, "s", "length=7")) and not os.path.exists(os.path.join(out, "after")), "what came after")
+
+
 def not_finite(s):
     """A run that leaves the numbers names the step and the parameter or operation; in an experiment it is an outcome."""
     line = next(i for i, text in enumerate(s.text.splitlines(), 1) if "exp(exp(" in text)
@@ -314,24 +377,117 @@ def metrics(s):
     check("E0611" in errors and "metrics.jsonl" in errors, errors)
 
 
-def full_disk(s):
-    """A disk that fills up fails the command, and the message names the file."""
-    disk = s.path("disk")
+def small_disk(s, name, size="64k"):
+    """A folder on a disk of its own, or None where one cannot be mounted."""
+    disk = s.path(name)
     os.makedirs(disk)
-    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", disk],
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", disk],
                                            capture_output=True).returncode != 0:
         print("SKIPPED: a small disk can be mounted by root only")
+        return None
+    return disk
+
+
+def full_disk(s):
+    """A disk that fills up fails the command, and the message names the file; what is there stays whole."""
+    disk = small_disk(s, "disk")
+    if not disk:
         return
     try:
         errors = s.run("long", "--quiet", "--out", disk + "/run", status=1)
         check("E0611" in errors and "metrics.jsonl" in errors and "No space left" in errors, errors)
+        check(len(samples(read(disk + "/run", "metrics.jsonl"))) > 100, "lines before the disk was full")
         for name in os.listdir(disk + "/run"):
             os.remove(os.path.join(disk, "run", name))
         errors = s.run("large", "--quiet", "--out", disk + "/run", status=1)
         check("E0611" in errors and "final.safetensors" in errors and "No space left" in errors, errors)
         check(os.listdir(disk + "/run") == ["metrics.jsonl"], "half a file was left")
+        # A cache without room only warns, and leaves nothing that is not whole.
+        shutil.rmtree(disk + "/run")
+        untidy = "train  t{ steps 1 }\n"
+        with open(disk + "/untidy.dyn", "w") as file:
+            file.write(untidy)
+        with open(disk + "/filler", "wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(bytes(4096))
+            except OSError:
+                pass
+        errors = s.run("large", "--quiet", "--out", s.path("elsewhere"), environment={"DYN_CACHE_DIR": disk})
+        check(errors.count("warning: compiled programs are not kept") == 1, "one warning: " + errors)
+        check(sorted(os.listdir(disk)) == ["filler", "untidy.dyn"], f"left behind: {os.listdir(disk)}")
+        # A file that cannot be written tidily is left as it is.
+        done = subprocess.run([s.dync, "fmt", disk + "/untidy.dyn"], capture_output=True, text=True)
+        check(done.returncode == 1 and "No space left" in done.stderr, f"fmt: {done.returncode}, {done.stderr}")
+        check(read(disk, "untidy.dyn") == untidy.encode() and len(os.listdir(disk)) == 2, "fmt lost the file")
+        # Nor can a disk that takes nothing be written.
+        subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        errors = s.run("large", "--quiet", "--out", disk + "/run", status=1)
+        check("E0611" in errors and disk + "/run" in errors and "Read-only file system" in errors, errors)
+        errors = s.run("large", "--quiet", "--out", disk, status=1)
+        check("E0611" in errors and "metrics.jsonl" in errors and "Read-only file system" in errors, errors)
     finally:
         subprocess.run(["umount", disk], check=True)
+
+
+def wait_for(process, path, size):
+    """Until a file has so many bytes."""
+    began = time.time()
+    while not (os.path.exists(path) and os.path.getsize(path) >= size):
+        check(time.time() - began < 60 and process.poll() is None, "the run does not start")
+        time.sleep(0.01)
+
+
+def one_folder(s):
+    """A second run in the folder of one that goes on is refused and changes nothing; afterwards the folder is free."""
+    out = s.path("out")
+    first = subprocess.Popen([s.dync, "run", s.spec, "endless", "--quiet", "--out", out], env=s.environment,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(first, out + "/metrics.jsonl", 1000)
+    errors = s.run("short", "--quiet", "--out", out, status=1)
+    check("E0611" in errors and f"another run writes to `{out}`; wait for its end, or name another folder with `--out`"
+          in errors, errors)
+    s.run("short", "--quiet", "--out", s.path("other"))
+    first.send_signal(signal.SIGINT)
+    errors = first.communicate(timeout=60)[1]
+    check(first.returncode == 130, f"exit status {first.returncode}: {errors}")
+    stopped = int(re.search(r"interrupted after step (\d+)", errors).group(1))
+    lines = samples(read(out, "metrics.jsonl"))
+    check({line["run"] for line in lines} == {"endless"}, "lines of the second run")
+    check([line["at"] for line in lines if line["metric"] == "loss"] == list(range(stopped)), "lines were lost")
+    check(tensors(read(out, "final.safetensors")) == {"p.x": [4]}, "parameters of the first run")
+    s.run("short", "--quiet", "--out", out)
+    for file in ("metrics.jsonl", "final.safetensors"):
+        check(read(out, file) == read(s.path("other"), file), f"{file} of the third run")
+
+
+def killed(s):
+    """A run that is killed at any time leaves whole files or none, a cache that works, and a folder that is free."""
+    names = ("final.safetensors", "metrics.jsonl")
+    began = time.time()
+    whole = s.results("whole", "--no-cache")
+    lasts = time.time() - began
+    pace = random.Random(5)
+    ended = 0
+    for attempt in range(16):
+        if attempt % 4 == 0:
+            shutil.rmtree(s.path("cache"), ignore_errors=True)
+        process = subprocess.Popen([s.dync, "run", s.spec, "--quiet", "--out", s.path("out")], env=s.environment)
+        time.sleep(pace.uniform(0, 1.1*lasts))
+        process.kill()
+        ended += process.wait() == 0
+        found = {name: read(s.path("out"), name) for name in names if os.path.exists(s.path("out/" + name))}
+        # The system may stop within the last line that it was given.
+        lines = found.get(names[1], b"")
+        if b"\n" in lines:
+            samples(lines[:lines.rfind(b"\n") + 1])
+        check(whole[1].startswith(lines), "lines that are not those of the run")
+        check(found.get(names[0], whole[0]) == whole[0], "parameters that are not those of the end")
+        check(names[0] not in found or lines == whole[1], "parameters beside the metrics of another run")
+    check(ended < 16, "no run was killed")
+    check(s.results("out") == whole, "a run in the folder of one that was killed")
+    check(sorted(os.listdir(s.path("out"))) == sorted(names), f"left behind: {os.listdir(s.path('out'))}")
+    check(s.results("warm") == whole, "a warm run after those that were killed")
 
 
 def failing_trains(text):
