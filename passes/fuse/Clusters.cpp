@@ -215,9 +215,6 @@ std::optional<Cluster> Clusters::unionOf(int from, int to) const {
   } else if (p.form == Form::map && c.form != Form::total && !c.domain.empty() && rowsOf(c) == ArrayRef(p.domain)) {
     joined.form = Form::row;
     joined.domain = c.domain;
-  } else if (c.form == Form::map && p.form == Form::row && rowsOf(p) == ArrayRef(c.domain)) {
-    joined.form = Form::row;
-    joined.domain = p.domain;
   } else if (p.form == Form::map && c.form == Form::map && isColumnReduce(c.ops.front()) && c.ops.size() == 1 &&
              inputShape(c.ops.front()) == ArrayRef(p.domain)) {
     // Elements that only this reduction reads are made inside its loop.
@@ -275,11 +272,24 @@ bool Clusters::tryJoin(int from, int to) {
   return true;
 }
 
+/// A few instructions on arrays that are in memory anyway: better made again where they are read than kept.
+bool Clusters::waitsForReader(Operation *op) const {
+  if (!isa<nd::AddOp, nd::SubOp, nd::MulOp, nd::NegOp>(op))
+    return false;
+  SmallVector<Edge> edges;
+  for (Value operand : op->getOperands())
+    producersOf(operand, accessOf(op), edges);
+  return llvm::all_of(edges, [&](const Edge &edge) {
+    return llvm::any_of(edge.producer->getUsers(), [&](Operation *user) { return isa<kernel::ProductOp>(user); });
+  });
+}
+
 void Clusters::join() {
-  // Reductions over rows first find their rows; a second round lets what was made map by then join them.
+  // Reductions over rows first find their rows; a second round lets what was made map by then join them, and what
+  // waited for a reader in vain.
   for (int round = 0; round < 2; ++round) {
     for (Operation &op : block) {
-      if (roleOf(&op) != Role::root)
+      if (roleOf(&op) != Role::root || (round == 0 && waitsForReader(&op)))
         continue;
       SmallVector<Edge> edges;
       for (Value operand : op.getOperands())

@@ -59,6 +59,7 @@ private:
   void join();
   /// Roots that `operand` of a root reads, through transparent ops.
   void producersOf(mlir::Value operand, Access access, llvm::SmallVectorImpl<Edge> &edges) const;
+  bool waitsForReader(mlir::Operation *op) const;
   bool tryJoin(int from, int to);
   /// The form and domain of the union, if one loop can do both.
   std::optional<Cluster> unionOf(int from, int to) const;

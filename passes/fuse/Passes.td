@@ -4,6 +4,19 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SettleDerivativesPass : Pass<"settle-derivatives", "::mlir::func::FuncOp"> {
+  let summary = "what only derivatives needed goes";
+  let description = [{
+    For functions that nothing will differentiate. `stop_gradient` becomes its operand. A cotangent g times a guarded
+    factor f, `g * select(g != 0 or f - f == 0, f, 0)`, becomes `select(g != 0, g * f, 0)`: the same number (a zero
+    may change its sign), whose derivative would be wrong where g is 0, but which needs no finiteness test.
+
+    `fuse-kernels` gains by it: a stop_gradient would separate loops, and the test is an array that the forward half
+    would keep for the backward half. Example: test/passes/fuse/settle-derivatives.mlir.
+  }];
+  let dependentDialects = ["::dyn::nd::NdDialect"];
+}
+
 def FuseKernelsPass : Pass<"fuse-kernels", "::mlir::func::FuncOp"> {
   let summary = "array ops become few loops with several outputs";
   let description = [{

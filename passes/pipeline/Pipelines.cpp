@@ -36,6 +36,7 @@ void addCleaning(OpPassManager &pm) {
 
 /// nd -> fused: contractions become products or plain loops, then everything becomes kernels.
 void addFusion(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(fuse::createSettleDerivativesPass());
   addCleaning(pm);
   pm.addNestedPass<func::FuncOp>(contract::createNormalizeContractionsPass());
   pm.addNestedPass<func::FuncOp>(createCSEPass());

@@ -101,3 +101,42 @@ func.func @apart() {
   run.write %y arena 1 offset 0 "y" : tensor<8x8xf32>
   return
 }
+
+// Tests that the logarithms of the rows' sums are a loop over rows of its own, with whole vectors, not one a row.
+// CHECK-LABEL: func.func @logarithms
+// CHECK: kernel.fused row [8, 10]
+// CHECK-NOT: nd.log
+// CHECK: kernel.fused map [8]
+// CHECK: nd.log
+// CHECK: run.write
+func.func @logarithms() {
+  %x = run.read arena 0 offset 0 "x" : tensor<8x10xf32>
+  %e = nd.exp %x : tensor<8x10xf32>
+  %s = nd.reduce sum %e dims [1] : tensor<8x10xf32> -> tensor<8xf32>
+  %l = nd.log %s : tensor<8xf32>
+  run.write %l arena 1 offset 0 "l" : tensor<8xf32>
+  return
+}
+
+// Tests that the slope of a tanh is made again from the tanh, which is in memory as a factor of a product, where it is
+// read: the forward loop keeps one array, not two.
+// CHECK-LABEL: func.func @slope
+// CHECK: kernel.fused map [8, 8](%{{.*}}) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+// CHECK: nd.tanh
+// CHECK-NEXT: kernel.yield
+// CHECK: kernel.product
+// CHECK: kernel.fused map [8, 8] epilogue
+// CHECK: nd.sub
+// CHECK: run.write
+func.func @slope() {
+  %x = run.read arena 0 offset 0 "x" : tensor<8x8xf32>
+  %w = run.read arena 1 offset 0 "w" : tensor<8x8xf32>
+  %t = nd.tanh %x : tensor<8x8xf32>
+  %g = kernel.product %t, %w : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %one = nd.constant dense<1.0> : tensor<8x8xf32>
+  %sq = nd.mul %t, %t : tensor<8x8xf32>
+  %f = nd.sub %one, %sq : tensor<8x8xf32>
+  %d = nd.mul %g, %f : tensor<8x8xf32>
+  run.write %d arena 2 offset 0 "d" : tensor<8x8xf32>
+  return
+}
