@@ -208,6 +208,9 @@ Emitted KernelEmitter::emitOp(Operation *inner, const Index &index) {
 }
 
 Emitted KernelEmitter::emitElementwise(Operation *inner, const Index &index) {
+  auto div = dyn_cast<nd::DivOp>(inner);
+  if (Emitted contracted = div ? emitQuotient(div, index) : emitMultiplyAdd(inner, index); contracted.value)
+    return contracted;
   SmallVector<Emitted> operands;
   unsigned level = 0;
   bool vector = false;
@@ -350,11 +353,7 @@ Emitted KernelEmitter::emitReduce(nd::ReduceOp reduce, const Index &index) {
 
 /// Loops over the reduced dimensions from number `at` on; the innermost keeps four sums when it is long.
 void KernelEmitter::reduceInto(nd::ReduceOp reduce, Index &index, unsigned number, bool vector, Value &accumulator) {
-  auto step = [&](Value sum) {
-    Emitted element = emit(reduce.getInput(), index);
-    Value x = vector ? spreadHere(element) : element.value;
-    return reduceStep(here(), loc, reduce.getKind(), sum, x);
-  };
+  auto step = [&](Value sum) { return reduceElement(reduce, index, vector, sum); };
   if (number == reduce.getDims().size()) {
     accumulator = step(accumulator);
     return;

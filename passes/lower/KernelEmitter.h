@@ -65,6 +65,15 @@ private:
   Emitted emit(mlir::Value value, const Index &index);
   Emitted emitOp(mlir::Operation *op, const Index &index);
   Emitted emitElementwise(mlir::Operation *op, const Index &index);
+  /// Contractions.cpp; a null value: `op` is none of that form.
+  Emitted emitMultiplyAdd(mlir::Operation *op, const Index &index);
+  Emitted emitQuotient(nd::DivOp op, const Index &index);
+  /// `sum` and the element of the reduced array at `index`, as vectors or as scalars.
+  mlir::Value reduceElement(nd::ReduceOp op, const Index &index, bool vector, mlir::Value sum);
+  struct Reciprocal {
+    mlir::Value scale, inverse; ///< x / d = (x scale) inverse
+  };
+  Reciprocal reciprocalOf(Emitted divisor);
   Emitted emitLoad(mlir::BlockArgument argument, const Index &index);
   Emitted emitGather(nd::GatherOp op, const Index &index);
   Emitted emitPad(nd::PadOp op, const Index &index);
@@ -128,6 +137,7 @@ private:
   };
   std::map<Key, Cached> cache;
   std::map<int64_t, mlir::Value> constants, masks;
+  llvm::DenseMap<mlir::Value, Reciprocal> reciprocals;
   llvm::DenseMap<mlir::Value, Emitted> computed; ///< reductions of the present row
   mlir::Value mask;                              ///< of the present piece, or null
   mlir::Value laneIota;

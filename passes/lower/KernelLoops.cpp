@@ -279,13 +279,8 @@ void KernelEmitter::accumulate(ArrayRef<nd::ReduceOp> reduces, const Dim &last, 
   index.push_back(last);
   for (auto [i, op] : llvm::enumerate(reduces)) {
     nd::ReduceOp reduce = op;
-    Emitted element = emit(reduce.getInput(), index);
-    Value x = spread(here(), loc, element.value, lanes);
-    if (mask) {
-      Value identity = spread(here(), loc, reduceIdentity(here(), loc, reduce.getKind(), elementOf(reduce)), lanes);
-      x = arith::SelectOp::create(here(), loc, mask, x, identity);
-    }
-    accumulators[i] = reduceStep(here(), loc, reduce.getKind(), accumulators[i], x);
+    Value next = reduceElement(reduce, index, /*vector=*/true, accumulators[i]);
+    accumulators[i] = mask ? arith::SelectOp::create(here(), loc, mask, next, accumulators[i]).getResult() : next;
   }
 }
 

@@ -41,9 +41,11 @@ std::unique_ptr<llvm::TargetMachine> makeMachine(const TargetOptions &target, st
   if (!found)
     return nullptr;
   llvm::TargetOptions options;
+  // Small: constants are then operands of the instructions that use them, and need no register through a loop. What is
+  // farther away than 2 GiB, the runtime, is called by way of the linker's table.
   return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
-      triple, target.cpu, target.features, options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Less,
-      /*JIT=*/true));
+      triple, target.cpu, target.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      llvm::CodeGenOptLevel::Less, /*JIT=*/true));
 }
 
 /// What O2 does beyond this (inlining, vectorizing, unrolling, interprocedural work) has nothing to find here: loops
