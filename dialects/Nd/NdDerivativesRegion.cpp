@@ -211,9 +211,12 @@ LogicalResult ScanOp::buildJvp(OpBuilder &builder, ArrayRef<Value> tangents, Sma
         for (size_t c = 0; c < count; ++c)
           if (activity.carries[c])
             add(carries[c], carries[carry++]);
-        for (size_t x = count; x < inputs.size(); ++x)
+        for (size_t x = count; x < count + rows; ++x)
           if (tangents[x])
-            x < count + rows ? add(given[x - count], given[row++]) : add(inputs[x], tangents[x]);
+            add(given[x - count], given[row++]);
+        // Also those that do not move: they end the sweep, which would go on outside the loop.
+        for (size_t x = count + rows; x < inputs.size(); ++x)
+          add(inputs[x], tangents[x]);
         fine = succeeded(forwardSweep(b, yields, wrt, seeds, [](Operation *, const Twine &) {}, moved));
         moved.resize(yields.size());
         auto tangentOf = [&](size_t y) { return moved[y] ? moved[y] : zerosOf(b, yields[y]); };

@@ -19,10 +19,11 @@ Value nd::zerosOf(OpBuilder &builder, Value value) {
 }
 
 namespace {
-/// The ops between `wrt` and `outputs`, inputs before users, and the values that vary with `wrt`.
+/// The ops between `wrt` and `outputs`, inputs before users, and the values that vary with `wrt`. What `fixed` values
+/// are made of is not looked at.
 class Graph {
 public:
-  Graph(ArrayRef<Value> outputs, ArrayRef<Value> wrt) {
+  Graph(ArrayRef<Value> outputs, ArrayRef<Value> wrt, ArrayRef<Value> fixed = {}) : fixed(fixed.begin(), fixed.end()) {
     for (Value value : wrt)
       if (hasDerivative(value.getType()))
         varied.insert(value);
@@ -44,7 +45,7 @@ private:
     SmallVector<Frame> stack;
     auto enter = [&](Value value) {
       Operation *op = value.getDefiningOp();
-      if (op && !varied.contains(value) && inputs.try_emplace(op).second) {
+      if (op && !varied.contains(value) && !fixed.contains(value) && inputs.try_emplace(op).second) {
         inputs[op] = getInputs(op);
         stack.push_back({op});
       }
@@ -73,7 +74,7 @@ private:
       ops.push_back(op);
   }
 
-  llvm::DenseSet<Value> varied;
+  llvm::DenseSet<Value> varied, fixed;
   llvm::DenseMap<Operation *, SmallVector<Value>> inputs;
   SmallVector<Operation *> ops;
 };
@@ -151,14 +152,14 @@ LogicalResult nd::reverseSweep(OpBuilder &builder, ArrayRef<Value> outputs, Arra
 
 LogicalResult nd::forwardSweep(OpBuilder &builder, ArrayRef<Value> outputs, ArrayRef<Value> wrt,
                                ArrayRef<Value> tangents, RefuseFn refuse, SmallVectorImpl<Value> &outputTangents) {
-  SmallVector<Value> moving;
+  SmallVector<Value> moving, fixed;
   llvm::DenseMap<Value, Value> tangentOf;
-  for (auto [value, tangent] : llvm::zip(wrt, tangents))
-    if (tangent) {
-      moving.push_back(value);
+  for (auto [value, tangent] : llvm::zip(wrt, tangents)) {
+    (tangent ? moving : fixed).push_back(value);
+    if (tangent)
       tangentOf[value] = tangent;
-    }
-  Graph graph(outputs, moving);
+  }
+  Graph graph(outputs, moving, fixed);
   for (Operation *op : graph.order()) {
     SmallVector<Value> given =
         llvm::map_to_vector(graph.inputsOf(op), [&](Value input) { return tangentOf.lookup(input); });

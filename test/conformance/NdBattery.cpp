@@ -322,6 +322,40 @@ TEST_F(Derivatives, reverseOfReverseAgreesWithCentralDifferences) {
     }
 }
 
+// A loop's body reads, beside what moves, a stack that does not; both come from one op that moves. That op's derivative
+// is its own, not one more inside the loop.
+TEST_F(Derivatives, capturesThatDoNotMoveEndTheSweep) {
+  Sample sample;
+  sample.ranges = {{0.5, 1.5}, {0.5, 1.5}, {0.5, 1.5}};
+  sample.text = R"(
+    func.func @f(%x: tensor<f64>, %y: tensor<f64>, %z: tensor<f64>) -> (tensor<f64>) {
+      %a = nd.mul %x, %z : tensor<f64>
+      %p:2 = nd.scan inits(%a : tensor<f64>) xs() trip 2 {
+      ^bb0(%i: tensor<i64>, %s: tensor<f64>):
+        %n = nd.mul %s, %y : tensor<f64>
+        %k = nd.constant dense<0.75> : tensor<f64>
+        nd.yield %n, %k : tensor<f64>, tensor<f64>
+      } : tensor<f64>, tensor<2xf64>
+      %r = nd.scan inits(%x : tensor<f64>) xs() trip 2 {
+      ^bb0(%i: tensor<i64>, %s: tensor<f64>):
+        %m = nd.gather %p#1, %i dim 0 : (tensor<2xf64>, tensor<i64>) -> tensor<f64>
+        %t = nd.mul %s, %p#0 : tensor<f64>
+        %u = nd.mul %t, %z : tensor<f64>
+        %v = nd.mul %m, %u : tensor<f64>
+        nd.yield %v : tensor<f64>
+      } : tensor<f64>
+      return %r : tensor<f64>
+    })";
+  auto function = parse(sample.text);
+  Point point = pointOf(function, sample, 1);
+  Arrays up = evaluate(function, moved(point.arguments, point.directions, step));
+  Arrays down = evaluate(function, moved(point.arguments, point.directions, -step));
+  double slope = (up[0].at(0) - down[0].at(0)) / (2 * step);
+  ASSERT_TRUE(makeForward(function));
+  Arrays tangent = evaluate(function, join(point.arguments, reals(point.directions)));
+  EXPECT_NEAR(tangent[0].at(0), slope, differenceTolerance * (1 + std::fabs(slope)));
+}
+
 TEST_F(Derivatives, flatOpsAreRefusedWithAReason) {
   for (const Sample &sample : makeSamples(1)) {
     if (sample.smooth || sample.op == "nd.stop_gradient")
