@@ -44,6 +44,9 @@
 #ifdef DYN_HAS_LOWER
 #include "passes/lower/Passes.h"
 #endif
+#ifdef DYN_HAS_GPU
+#include "passes/gpu/Passes.h"
+#endif
 #ifdef DYN_HAS_VERIFY
 #include "passes/verify/Passes.h"
 #endif
@@ -93,6 +96,9 @@ void dyn::registerAllDynPasses() {
 #endif
 #ifdef DYN_HAS_LOWER
   lower::registerLowerPasses();
+#endif
+#ifdef DYN_HAS_GPU
+  gpu::registerGpuPasses();
 #endif
 #ifdef DYN_HAS_VERIFY
   verify::registerVerifyPasses();

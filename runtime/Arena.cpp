@@ -1,6 +1,7 @@
 //===- Arena.cpp ----------------------------------------------------------===//
 #include "runtime/Arena.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
@@ -18,41 +19,57 @@ size_t roundUp(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * u
 
 } // namespace
 
-Expected<Block> Block::create(int64_t bytes) {
-  constexpr int64_t most = int64_t(1) << 46; // more than any machine maps; keeps roundUp from wrapping
-  if (bytes < 0 || bytes > most)
-    return Status::error("a block of " + std::to_string(bytes) + " bytes cannot be allocated");
+/// Touches every page now rather than in a step.
+static Expected<void *> allocate(int64_t bytes) {
   bool huge = static_cast<size_t>(bytes) >= hugeFrom;
   size_t alignment = huge ? hugePage : cacheLine;
-  // Never empty, so that every arena has an address of its own.
-  size_t room = roundUp(bytes > 0 ? static_cast<size_t>(bytes) : 1, alignment);
+  size_t room = roundUp(static_cast<size_t>(bytes), alignment);
   void *base = std::aligned_alloc(alignment, room);
   if (!base)
     return Status::error("out of memory: " + std::to_string(bytes) + " bytes were asked for");
   if (huge)
     madvise(base, room, MADV_HUGEPAGE); // advice: a refusal costs speed only
-  std::memset(base, 0, room);           // touches every page now rather than in a step
+  std::memset(base, 0, room);
+  return base;
+}
+
+Expected<Block> Block::create(int64_t bytes, std::shared_ptr<Device> device) {
+  constexpr int64_t most = int64_t(1) << 46; // more than any machine maps; keeps roundUp from wrapping
+  if (bytes < 0 || bytes > most)
+    return Status::error("a block of " + std::to_string(bytes) + " bytes cannot be allocated");
+  // Never empty, so that every arena has an address of its own.
+  int64_t room = std::max<int64_t>(bytes, 1);
+  Expected<void *> base = device ? device->allocate(room) : allocate(room);
+  if (!base)
+    return base.status();
   Block block;
-  block.base = base;
+  block.base = *base;
   block.size = bytes;
+  block.device = std::move(device);
   return block;
 }
 
 Block::Block(Block &&other) noexcept
-    : base(std::exchange(other.base, nullptr)), size(std::exchange(other.size, 0)) {}
+    : base(std::exchange(other.base, nullptr)), size(std::exchange(other.size, 0)), device(std::move(other.device)) {}
 
 Block &Block::operator=(Block &&other) noexcept {
   std::swap(base, other.base);
   std::swap(size, other.size);
+  std::swap(device, other.device);
   return *this;
 }
 
-Block::~Block() { std::free(base); }
+Block::~Block() {
+  if (device && base)
+    device->release(base);
+  else
+    std::free(base);
+}
 
-Expected<Arenas> Arenas::create(const std::vector<plan::Arena> &list) {
+Expected<Arenas> Arenas::create(const std::vector<plan::Arena> &list, const std::shared_ptr<Device> &device) {
   Arenas arenas;
   for (const plan::Arena &arena : list) {
-    Expected<Block> block = Block::create(arena.bytes);
+    Expected<Block> block = Block::create(arena.bytes, device);
     if (!block)
       return Status::error("arena `" + arena.name + "`: " + block.status().message() +
                            "; use a smaller batch or model, or f32");

@@ -2,21 +2,24 @@
 #ifndef DYN_RUNTIME_ARENA_H
 #define DYN_RUNTIME_ARENA_H
 
+#include "runtime/Device.h"
 #include "runtime/Plan.h"
 #include "runtime/Status.h"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace dyn {
 
 /// One zeroed block, aligned to 64 bytes, or to 2 MB with huge pages asked for
 /// when it has 4 MB or more. Every page is touched on creation, so that no
-/// step faults. Owns its memory; movable.
+/// step faults. With a device its memory is the device's. Owns its memory;
+/// movable.
 class Block {
 public:
   Block() = default;
-  static Expected<Block> create(int64_t bytes);
+  static Expected<Block> create(int64_t bytes, std::shared_ptr<Device> device = nullptr);
   Block(Block &&other) noexcept;
   Block &operator=(Block &&other) noexcept;
   ~Block();
@@ -27,13 +30,15 @@ public:
 private:
   void *base = nullptr;
   int64_t size = 0;
+  std::shared_ptr<Device> device; ///< whose memory it is; null: this machine's
 };
 
 /// All arenas of a plan, in its order.
 class Arenas {
 public:
   /// Fails when memory is short, naming the arena and its size.
-  static Expected<Arenas> create(const std::vector<plan::Arena> &list);
+  static Expected<Arenas> create(const std::vector<plan::Arena> &list,
+                                 const std::shared_ptr<Device> &device = nullptr);
 
   /// What DynContext::arenas points at; stable while this lives and is not moved from.
   void *const *bases() const { return pointers.data(); }

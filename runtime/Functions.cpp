@@ -23,6 +23,13 @@ bool DynRuntime::due(int64_t number) const {
   return false;
 }
 
+void DynRuntime::noteDevice(Status status) {
+  if (status.isOk() || ctx.status != DYN_OK)
+    return;
+  deviceError = status.message();
+  dyn_fail(&ctx, DYN_DEVICE_FAILED, -1, 0, 0);
+}
+
 namespace {
 
 /// Draws so long that threads help; pieces are even, so that blocks are not made twice.
@@ -109,6 +116,18 @@ void dyn_batches_begin(DynContext *ctx, int64_t feed) { ctx->runtime->feeds[stat
 int32_t dyn_batches_next(DynContext *ctx, int64_t feed) {
   DynRuntime &runtime = *ctx->runtime;
   return runtime.feeds[static_cast<size_t>(feed)].nextInOrder(runtime.batches[static_cast<size_t>(feed)]);
+}
+
+void dyn_launch(DynContext *ctx, const char *code, const char *kernel, int64_t blocks, int64_t threads,
+                void **arguments) {
+  if (ctx->status == DYN_OK && blocks > 0)
+    ctx->runtime->noteDevice(ctx->runtime->queue->launch({code, kernel, blocks, threads, arguments}));
+}
+
+void dyn_wait(DynContext *ctx) {
+  // Without a device nothing was started: a test runs the kernels on the host.
+  if (ctx->runtime->queue)
+    ctx->runtime->noteDevice(ctx->runtime->queue->wait());
 }
 
 void dyn_fail(DynContext *ctx, int32_t status, int32_t site, int64_t value, int64_t bound) {

@@ -139,6 +139,8 @@ std::string describe(const DynRuntime &runtime) {
            std::to_string(ctx.status_bound - 1) + step;
   case DYN_LIMIT:
     return where + ": " + what + " reached its limit of " + std::to_string(ctx.status_bound) + " passes" + step;
+  case DYN_DEVICE_FAILED:
+    return where + ": " + runtime.deviceError + step + ", on " + runtime.options.device->describe();
   case DYN_INTERRUPTED:
     return "interrupted after step " + std::to_string(ctx.clock.step) + " of " + std::to_string(ctx.clock.total);
   default:
@@ -187,10 +189,16 @@ Expected<std::unique_ptr<Session>> Session::create(plan::Plan plan, EntryLookup 
   runtime->options = std::move(options);
   if (!runtime->lookup(runtime->plan.entry))
     return Status::error("the program has no entry point `" + runtime->plan.entry + "`; compile it again");
-  Expected<Arenas> arenas = Arenas::create(runtime->plan.arenas);
+  Expected<Arenas> arenas = Arenas::create(runtime->plan.arenas, runtime->options.device);
   if (!arenas)
     return arenas.status();
   runtime->arenas = std::move(*arenas);
+  if (runtime->options.device) {
+    auto queue = runtime->options.device->queue();
+    if (!queue)
+      return queue.status();
+    runtime->queue = std::move(*queue);
+  }
   runtime->pool.emplace(runtime->options.threads);
   Expected<cpu::Products> products = cpu::Products::create(runtime->plan.products, *runtime->pool);
   if (!products)

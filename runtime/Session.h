@@ -13,6 +13,7 @@
 #ifndef DYN_RUNTIME_SESSION_H
 #define DYN_RUNTIME_SESSION_H
 
+#include "runtime/Device.h"
 #include "runtime/Metrics.h"
 #include "runtime/Plan.h"
 #include "runtime/Status.h"
@@ -37,6 +38,7 @@ struct SessionOptions {
   std::string run;          ///< value of `run` in metrics.jsonl; empty: the plan's name
   bool progress = false;    ///< a progress line on stderr
   bool keepSeries = true;   ///< keep metrics in memory (for `expect`)
+  std::shared_ptr<Device> device; ///< where kernels run and arenas are; null: this machine
   bool catchInterrupt = false; ///< SIGINT ends the run after the present step; a second one kills
   std::vector<std::unique_ptr<Sink>> sinks; ///< more places for metrics
 };

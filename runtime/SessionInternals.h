@@ -38,6 +38,8 @@ struct DynRuntime {
   dyn::MetricSeries series;
   dyn::MetricStream metrics;
   dyn::AllocationHooks hooks;
+  std::unique_ptr<dyn::Device::Queue> queue; ///< of the session's device; null: it has none
+  std::string deviceError; ///< why status is DYN_DEVICE_FAILED
   DynContext ctx = {};
   int64_t previousEpoch = -1;     ///< clock.epoch before the last update; -1: before the first
   std::atomic<bool> failed{false}; ///< claimed by the first dyn_fail
@@ -45,6 +47,8 @@ struct DynRuntime {
   /// Whether updates stop here because a person asked.
   static bool interrupted();
   bool due(int64_t event) const;
+  /// Ends the run if something failed on the device.
+  void noteDevice(dyn::Status status);
 };
 
 #endif // DYN_RUNTIME_SESSIONINTERNALS_H

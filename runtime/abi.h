@@ -41,7 +41,8 @@ enum DynStatus {
   DYN_BAD_INDEX = 2,    ///< an index out of range
   DYN_LIMIT = 3,        ///< a `while` reached its limit
   DYN_INTERRUPTED = 4,  ///< the person asked to stop
-  DYN_BROKEN_BOUND = 5  ///< a clip did not keep what it promises; said by the session, never by code
+  DYN_BROKEN_BOUND = 5, ///< a clip did not keep what it promises; said by the session, never by code
+  DYN_DEVICE_FAILED = 6 ///< a kernel could not be started, or did not end
 };
 
 struct DynRuntime;

@@ -1,6 +1,8 @@
 # One runner for .mlir and .dyn:  lit --param build=build test
 #
-# Substitutions: %dync and %dyn-opt (the tools of that build), %python. FileCheck, not and split-file are on the path.
+# Substitutions: %dync, %dyn-opt and %dyn-run-nd (the tools of that build), %python, %ptxas where it is installed. FileCheck, not and split-file are on the path.
+import ctypes.util
+import glob
 import os
 import sys
 
@@ -21,7 +23,16 @@ config.environment["PATH"] = os.pathsep.join(["/usr/lib/llvm-22/bin", os.environ
 # Compiled objects of the tests stay in the build folder.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 
+# The assembler of NVIDIA's code, for tests only: from PyPI into the build folder (setup.sh).
+ptxas = glob.glob(os.path.join(build, "ptxas", "lib", "python3*", "site-packages", "nvidia", "*", "bin", "ptxas"))
+if ptxas:
+    config.available_features.add("ptxas")
+    config.substitutions.append(("%ptxas", ptxas[0]))
+if ctypes.util.find_library("cuda"):
+    config.available_features.add("cuda")
+
 config.substitutions += [
+    ("%dyn-run-nd", os.path.join(build, "bin", "dyn-run-nd")),
     ("%dync", os.path.join(build, "bin", "dync")),
     ("%dyn-opt", os.path.join(build, "bin", "dyn-opt")),
     ("%python", sys.executable),

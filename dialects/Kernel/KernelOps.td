@@ -20,8 +20,8 @@ def Kernel_Dialect : Dialect {
   let cppNamespace = "::dyn::kernel";
   let summary = "Fused loops and library products.";
   let description = [{
-    `kernel.fused` is one loop nest with several outputs, `kernel.product` one call of the matrix product. After
-    `plan-memory` every op that makes arrays carries `places`, one for each result.
+    `kernel.fused` is one loop nest with several outputs, `kernel.product` one call of the matrix product,
+    `kernel.launch` what a loop becomes where a device runs it. After `plan-memory` every op that makes arrays carries `places`, one for each result.
   }];
   let useDefaultAttributePrinterParser = 1;
 }
@@ -73,6 +73,22 @@ def Kernel_ProductOp : Kernel_Op<"product", [Pure]> {
     $a (`t` $transposeA^)? `,` $b (`t` $transposeB^)? attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
+}
+
+def Kernel_LaunchOp : Kernel_Op<"launch"> {
+  let summary = "a kernel of a device, on blocks of threads";
+  let description = [{
+    What `map-kernels` makes of a loop. `kernel` is a `gpu.func` of the module that takes each input (a scalar, or the
+    address of an array), then the address of each result. With `finish`, a second kernel follows that one thread runs
+    on the addresses of the scalar results: it puts together what the blocks left there. Results have `places`.
+  }];
+  let arguments = (ins SymbolRefAttr:$kernel, I64Attr:$blocks, I64Attr:$threads, Variadic<AnyType>:$inputs,
+                       OptionalAttr<SymbolRefAttr>:$finish);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = [{
+    $kernel `blocks` $blocks `threads` $threads (`finish` $finish^)? `(` $inputs `)` attr-dict `:`
+    functional-type($inputs, $results)
+  }];
 }
 
 def Kernel_YieldOp : Kernel_Op<"yield", [Pure, Terminator, HasParent<"FusedOp">]> {

@@ -170,7 +170,7 @@ private:
     plan::Plan plan = elaborated.plan;
     std::string run = plan.name == train.name.text ? "" : plan.name;
     plan.name = train.name.text;
-    if (mlir::failed(lowerToLLVM(*elaborated.module, plan, TargetOptions::host(), counting)))
+    if (mlir::failed(lowerToLLVM(*elaborated.module, plan, Target::cpu(), counting)))
       return;
     dyn::printPlan(plan, run, count);
     printSchedules(elaborated);
@@ -272,6 +272,23 @@ int runCheck(const std::vector<std::string> &files) {
   return status;
 }
 
+/// The target of the options, if it goes through their stage; null after a report. Stages above nd are everybody's.
+static const Target *targetWithStage(const EmitOptions &options, DiagnosticEngine &diags) {
+  const Target *target = Target::find(options.target);
+  if (options.stage == "dyn" || options.stage == "nd" || target->hasStage(options.stage))
+    return target;
+  std::string stages, others;
+  for (const Phase &phase : target->phases)
+    stages += ", " + phase.stage;
+  for (const Target &other : Target::all())
+    if (other.hasStage(options.stage))
+      others += (others.empty() ? "`--target=" : " or `--target=") + other.name + "`";
+  auto message = diags.report(Diag::no_stage, Span(), options.target, options.stage, "dyn, nd" + stages);
+  if (!others.empty())
+    message.help(others + " has it");
+  return nullptr;
+}
+
 int runEmit(const EmitOptions &options) {
   SourceManager sources;
   DiagnosticEngine diags(sources);
@@ -283,12 +300,13 @@ int runEmit(const EmitOptions &options) {
       std::cerr << diags.render() << std::flush;
     return diags.hasErrors() ? 1 : status;
   };
-  const ast::Program *program = library.open(options.file);
+  const Target *target = targetWithStage(options, diags);
+  const ast::Program *program = target ? library.open(options.file) : nullptr;
   if (!program)
     return finish(1);
   const ast::TrainDecl *train = nullptr;
   if (!options.rule.empty()) {
-    auto text = sampleForRule(options.rule);
+    auto text = sampleForRule(options.rule, library);
     if (!text) {
       diags.report(Diag::rule_form, Span(), options.rule);
       return finish(1);
@@ -319,15 +337,15 @@ int runEmit(const EmitOptions &options) {
     if (stage != options.stage || printed)
       return;
     printed = true;
-    module.print(llvm::outs());
-    llvm::outs() << "\n";
+    printStage(module, llvm::outs());
+    llvm::outs().flush();
   };
   if (!lowerToNd(*elaborated->module, diags, hook))
     return finish(1);
   if (!printed) {
     PassErrors errors(*context, diags);
     plan::Plan plan = elaborated->plan;
-    if (mlir::failed(lowerToLLVM(*elaborated->module, plan, TargetOptions::host(), hook)))
+    if (mlir::failed(lowerToLLVM(*elaborated->module, plan, *target, hook)))
       return finish(1);
   }
   return finish(0);

@@ -16,6 +16,7 @@ struct EmitOptions {
   std::string name;          ///< train; empty: the first
   std::string stage = "nd";
   std::string rule;          ///< "adamw on [64, 32]": one rule alone
+  std::string target = "cpu"; ///< name of a Target
 };
 /// Prints a train, or one rule, at a stage of compilation.
 int runEmit(const EmitOptions &options);

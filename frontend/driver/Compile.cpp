@@ -2,6 +2,7 @@
 
 #include "passes/RegisterAll.h"
 #include "passes/expand/Passes.h"
+#include "passes/gpu/Passes.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
@@ -53,6 +54,7 @@ struct Finding {
 static const Finding findings[] = {
     {"the loss has no derivative here: ", Diag::no_derivative,
      "`stop_gradient(…)` around it says that a derivative of zero is meant"},
+    {gpu::noCode, Diag::no_device_code, "the target `cpu`, without `--target`, has code for it"},
     {"the loss does not depend on `", Diag::loss_ignores, "use it in the loss, or declare it `frozen` in place of `param`"},
 };
 
@@ -128,9 +130,8 @@ static plan::Plan mergePlans(plan::Plan fresh, plan::Plan compiled) {
 }
 
 std::optional<Program> compileNd(ModuleOp module, const plan::Plan &plan, ObjectCache *cache, DiagnosticEngine &diags,
-                                 const StageHook &hook, Timings *timings) {
+                                 const StageHook &hook, Timings *timings, const Target &target) {
   PassErrors errors(*module.getContext(), diags);
-  TargetOptions target = TargetOptions::host();
   CacheKey key;
   if (cache) {
     // Arena sizes and shapes are in the text; numbers of the plan are not.

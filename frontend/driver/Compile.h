@@ -26,7 +26,7 @@ std::unique_ptr<mlir::MLIRContext> makeContext();
 /// in which runtime operands are numbers of the plan: programs that differ only in those share an object.
 [[nodiscard]] std::optional<Program> compileNd(mlir::ModuleOp module, const plan::Plan &plan, ObjectCache *cache,
                                                DiagnosticEngine &diags, const StageHook &hook = {},
-                                               Timings *timings = nullptr);
+                                               Timings *timings = nullptr, const Target &target = Target::cpu());
 
 /// The span of a location that came from a spec.
 Span spanOf(mlir::Location loc, const SourceManager &sources);

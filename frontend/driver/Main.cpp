@@ -25,6 +25,7 @@ static int dispatch(int argc, char **argv) {
                          ->check(CLI::Range(uint64_t(0), uint64_t(INT64_MAX)));
   runCommand->add_option("--out", run.out, "folder for metrics.jsonl and final.safetensors");
   runCommand->add_option("--threads", run.threads, "threads of the step; default: as many as cores")->check(CLI::Range(1, 1024));
+  runCommand->add_option("--target", run.target, "where it runs: cpu, or cuda or cuda:N, a GPU; default: cpu");
   runCommand->add_flag("--quiet", run.quiet, "no progress and no summary");
   runCommand->add_flag("--interpret", run.interpret, "run by the plain evaluator instead of compiled code");
   runCommand->add_flag("--no-cache", noCache, "compile anew and keep nothing");
@@ -41,8 +42,10 @@ static int dispatch(int argc, char **argv) {
   CLI::App *emitCommand = app.add_subcommand("emit", "print a program at a stage");
   emitCommand->add_option("file", emit.file, "a .dyn file")->required();
   emitCommand->add_option("name", emit.name, "train; without it the first one");
-  emitCommand->add_option("--stage", emit.stage, "dyn, nd, fused, kernels or llvm")
-      ->check(CLI::IsMember({"dyn", "nd", "fused", "kernels", "llvm"}));
+  emitCommand->add_option("--stage", emit.stage, "dyn, nd, fused, kernels or llvm; of a GPU also gpu, nvvm or ptx")
+      ->check(CLI::IsMember({"dyn", "nd", "fused", "kernels", "gpu", "nvvm", "ptx", "llvm"}));
+  emitCommand->add_option("--target", emit.target, "what code is made for: cpu, sm_80 or sm_90")
+      ->check(CLI::IsMember({"cpu", "sm_80", "sm_90"}));
   emitCommand->add_option("--rule", emit.rule, "one rule alone: 'adamw on [64, 32]'");
 
   std::vector<std::string> fmtFiles;

@@ -16,8 +16,12 @@ Runner::Runner(RunOptions theOptions)
 Runner::~Runner() = default;
 
 int Runner::run() {
+  if (!placeProgram()) {
+    work.report();
+    return 1;
+  }
   if (work.cache) {
-    warm = std::make_unique<WarmStart>(*work.cache, options);
+    warm = std::make_unique<WarmStart>(*work.cache, options, *work.target);
     if (auto made = warm->load())
       return runWarm(std::move(*made));
   }
@@ -43,6 +47,20 @@ int Runner::run() {
       return status;
   }
   return status;
+}
+
+bool Runner::placeProgram() {
+  if (options.target == Target::cpu().name)
+    return true;
+  Expected<std::shared_ptr<Device>> found = Device::open(options.target);
+  if (found) {
+    device = *found;
+    work.target = Target::find(device->target());
+    return true;
+  }
+  work.diags.report(Diag::no_device, Span(), options.target, found.status().message())
+      .help("leave out `--target` to run on this processor");
+  return false;
 }
 
 /// The trains and experiments of the file that the options mean; none after a report.
@@ -185,6 +203,7 @@ Runner::Finished Runner::execute(const Program &made, const NdModule &nd, const 
   session.run = made.plan.name;
   session.progress = !options.quiet;
   session.catchInterrupt = true;
+  session.device = device;
   auto execution = code ? Execution::create(made.plan, code, std::move(session), work.diags) : nullptr;
   if (!execution)
     return {};

@@ -5,6 +5,7 @@
 #include "frontend/driver/Execution.h"
 #include "frontend/driver/WarmStart.h"
 #include "frontend/driver/Workspace.h"
+#include "runtime/Device.h"
 
 namespace dyn {
 
@@ -21,6 +22,7 @@ struct RunOptions {
   bool cache = true;
   bool checkBounds = false;
   bool timings = false;
+  std::string target = "cpu";       ///< cpu, cuda or cuda:N
 };
 
 class Runner {
@@ -42,6 +44,8 @@ private:
     std::vector<const ast::ExperimentDecl *> experiments;
   };
   std::optional<Chosen> choose();
+  /// Finds the device that the options name, and makes code for it; false after a report.
+  bool placeProgram();
   int runTrain(const ast::TrainDecl &decl, const std::string &folder);
   int runExperiment(const ast::ExperimentDecl &decl);
   /// Runs the program of an earlier run. What its spec says is read only when its claims are due, or a failure.
@@ -56,6 +60,7 @@ private:
 
   RunOptions options;
   Workspace work;
+  std::shared_ptr<Device> device; ///< where programs run; null: this machine
   std::unique_ptr<WarmStart> warm; ///< of the only train that the options run, else null
 };
 

@@ -199,15 +199,30 @@ std::vector<std::pair<std::string, std::string>> sampleArguments(const ast::Para
   return arguments;
 }
 
-std::optional<std::string> sampleForRule(const std::string &rule) {
+std::optional<std::string> sampleForRule(const std::string &rule, const Library &library) {
   size_t on = rule.find(" on [");
   if (on == std::string::npos || rule.back() != ']')
     return std::nullopt;
-  std::string name = rule.substr(0, on), shape = rule.substr(on + 4);
-  // The loss only names the leaf: the rule is emitted on gradients that are given.
-  return "model sample_leaf()() -> " + shape + " { param W: " + shape + " = 0;  return W }\n" +
-         "train sample_rule {\n  model f = sample_leaf()\n  loss sum(f())\n" +
-         "  optimizer " + name + (name.back() == ')' ? "" : "()") + "\n  steps 1\n}\n";
+  std::string name = rule.substr(0, on), rest = rule.substr(on + 4), parameters, sum;
+  for (int number = 0; !rest.empty(); ++number) {
+    size_t end = rest.find(']') + 1;
+    std::string leaf = "W" + std::to_string(number);
+    parameters += "  param " + leaf + ": " + rest.substr(0, end) + " = 0\n";
+    sum += (number ? " + sum(" : "sum(") + leaf + ")";
+    rest.erase(0, end);
+    size_t next = rest.find('[');
+    if (!rest.empty() && (next == std::string::npos || rest.find_first_not_of(", ") != next))
+      return std::nullopt;
+    rest.erase(0, next);
+  }
+  auto *decl = library.find(name.substr(0, name.find('(')));
+  auto *known = decl ? ast::dynCast<ast::RuleDecl>(decl) : nullptr;
+  std::string call = name + (name.back() == ')' ? "" : "()");
+  bool isClip = known && known->rule == ast::RuleKind::Clip;
+  std::string clauses = isClip ? "  clip " + call + "\n  optimizer sgd(0.1)\n" : "  optimizer " + call + "\n";
+  // The loss only names the leaves: the rule is emitted on gradients that are given.
+  return "model sample_leaves()() -> real {\n" + parameters + "  return " + sum + "\n}\n" +
+         "train sample_rule {\n  model sample_net = sample_leaves()\n  loss sample_net()\n" + clauses + "  steps 1\n}\n";
 }
 
 const ast::TrainDecl *Samples::add(const std::string &text, SourceManager &sources, DiagnosticEngine &diags) {

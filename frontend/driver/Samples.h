@@ -25,8 +25,9 @@ std::optional<std::string> sampleTrain(const ast::Decl &decl);
 inline constexpr int sampleNumbers[] = {3, 2, 1, 10};
 /// Values, as text, for the hyperparameters that have no default; empty text for one that cannot be made up.
 std::vector<std::pair<std::string, std::string>> sampleArguments(const ast::Parameters &parameters, int number);
-/// A train with one leaf for `adamw on [64, 32]`; nothing when the text has another form.
-std::optional<std::string> sampleForRule(const std::string &rule);
+/// A train around a rule, optimizer or clip, for `adamw on [64, 32]` (one leaf) or `by_norm on [64, 32], [32]` (several);
+/// nothing when the text has another form. `library` says what the rule is.
+std::optional<std::string> sampleForRule(const std::string &rule, const Library &library);
 
 /// Parsed samples, kept as long as diagnostics about them.
 class Samples {

@@ -31,13 +31,13 @@ static Json stampOf(const std::string &path) {
   return {status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
-WarmStart::WarmStart(ObjectCache &cache, const RunOptions &options)
+WarmStart::WarmStart(ObjectCache &cache, const RunOptions &options, const Target &target)
     : cache(cache), path(options.file), text(textOf(options.file)) {
   if (!text)
     return;
   std::error_code error;
   // Paths of data are relative to the working folder, and messages show the spec's as it was given.
-  Json parts = {"start",  TargetOptions::host().text(), std::filesystem::current_path(error).string(), path, options.name,
+  Json parts = {"start",  target.text(), std::filesystem::current_path(error).string(), path, options.name,
                 options.sets, options.checkBounds};
   if (options.seed)
     parts.push_back(*options.seed);

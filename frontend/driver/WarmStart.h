@@ -19,7 +19,7 @@ struct RunOptions;
 class WarmStart {
 public:
   /// Reads the spec; the key holds its text and every option that changes what is compiled.
-  WarmStart(ObjectCache &cache, const RunOptions &options);
+  WarmStart(ObjectCache &cache, const RunOptions &options, const Target &target);
 
   /// The program of an earlier run, if it was made from what the files hold now.
   std::optional<Program> load();

@@ -91,7 +91,7 @@ std::optional<BuiltTrain> Workspace::elaborate(const elab::TrainRequest &request
 
 bool Workspace::generate(BuiltTrain &train, DiagnosticEngine &own) {
   mlir::OwningOpRef<mlir::ModuleOp> lowered = train.nd->clone();
-  auto compiled = compileNd(*lowered, train.program.plan, cache.get(), own, {}, &train.timings);
+  auto compiled = compileNd(*lowered, train.program.plan, cache.get(), own, {}, &train.timings, *target);
   if (!compiled)
     return false;
   train.program = std::move(*compiled);

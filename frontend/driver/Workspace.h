@@ -48,6 +48,7 @@ public:
   SpecLibrary library;
   elab::ScopePtr globals;
   std::unique_ptr<ObjectCache> cache; ///< null: none
+  const Target *target = &Target::cpu(); ///< what code is made for
 
 private:
   const ast::Program *program = nullptr;

@@ -23,14 +23,9 @@ namespace dyn::lower {
 int64_t KernelTable::lanesOf(kernel::FusedOp op) const { return KernelEmitter::lanesOf(op, vectorBytes); }
 
 LLVM::LLVMFuncOp KernelTable::functionFor(kernel::FusedOp op) {
-  for (auto &[other, function] : known) {
-    kernel::FusedOp same = other;
-    if (same.getForm() == op.getForm() && same.getDomain() == op.getDomain() &&
-        same.getEpilogue() == op.getEpilogue() &&
-        OperationEquivalence::isRegionEquivalentTo(&same.getBody(), &op.getBody(),
-                                                   OperationEquivalence::IgnoreLocations))
+  for (auto &[other, function] : known)
+    if (KernelEmitter::isSameCode(other, op))
       return function;
-  }
   std::string name = "kernel_" + std::to_string(known.size());
   known.push_back({op, KernelEmitter(module, op, name, vectorBytes).emit()});
   return known.back().second;
@@ -177,6 +172,7 @@ LogicalResult FunctionLowering::lowerOp(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](kernel::FusedOp fused) { lowerFused(fused); })
       .Case([&](kernel::ProductOp product) { lowerProduct(product); })
+      .Case([&](kernel::LaunchOp launch) { lowerLaunch(launch); })
       .Case([&](run::NumberOp number) { scalars[number] = loadNumber(b, loc, context, number.getIndex()); })
       .Case([&](run::ClockOp clock) { scalars[clock] = loadClock(b, loc, context, int64_t(clock.getKind())); })
       .Case([&](run::CountOp count) { scalars[count] = loadBatchCount(b, loc, context, count.getFeed()); })

@@ -34,7 +34,7 @@ Emitted KernelEmitter::constant(int64_t value) {
   Value &known = constants[value];
   if (!known) {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&function.getBody().front());
+    b.setInsertionPointToStart(entry);
     known = i64Constant(b, loc, value);
   }
   return {known, 0};
@@ -59,7 +59,7 @@ Emitted KernelEmitter::multiply(Emitted x, int64_t factor) {
 Value KernelEmitter::laneNumbers() {
   if (!laneIota) {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&function.getBody().front());
+    b.setInsertionPointToStart(entry);
     auto type = VectorType::get({lanes}, b.getI64Type());
     laneIota = arith::ConstantOp::create(b, loc, DenseIntElementsAttr::get(type, nd::range(0, lanes)));
   }
@@ -70,7 +70,7 @@ Value KernelEmitter::laneMask(int64_t count) {
   Value &known = masks[count];
   if (!known) {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&function.getBody().front());
+    b.setInsertionPointToStart(entry);
     SmallVector<bool> bits(lanes, false);
     std::fill_n(bits.begin(), count, true);
     auto type = VectorType::get({lanes}, b.getI1Type());

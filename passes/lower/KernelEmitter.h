@@ -51,8 +51,12 @@ public:
   static int64_t extentOf(kernel::FusedOp op);
   /// Lanes of the kernel's vectors.
   static int64_t lanesOf(kernel::FusedOp op, int64_t vectorBytes);
+  /// Vectors of accumulators that a reduction of a row or of a block keeps side by side; a power of two.
+  static unsigned setsOf(kernel::FusedOp op);
+  /// Whether one function serves both.
+  static bool isSameCode(kernel::FusedOp x, kernel::FusedOp y);
 
-private:
+protected:
   struct Level {
     mlir::Block *block;
     mlir::Operation *anchor; ///< code of this level goes before it; null: to the end
@@ -95,6 +99,8 @@ private:
   void emitProlog();
   void emitMap();
   void emitRows(llvm::function_ref<void()> row);
+  /// Makes `row`, counted over all dimensions but the last, the present one.
+  void enterRow(Emitted row);
   void emitRow();
   void emitTotal();
   void emitTotalBlock(Emitted block, llvm::SmallVectorImpl<mlir::Value> &accumulators);
@@ -105,6 +111,8 @@ private:
   /// than a vector under a mask. Piece p of a group has its own set of accumulators.
   void sweep(int64_t count, unsigned sets, llvm::SmallVectorImpl<mlir::Value> &accumulators,
              llvm::function_ref<void(const Dim &, llvm::MutableArrayRef<mlir::Value>)> body);
+  /// Reductions of a row in the order of their needs: those of one list read what earlier lists gave.
+  std::vector<llvm::SmallVector<nd::ReduceOp>> generations();
   llvm::SmallVector<mlir::Value> startAccumulators(llvm::ArrayRef<nd::ReduceOp> reduces, unsigned sets);
   /// One scalar a reduction.
   llvm::SmallVector<mlir::Value> finishAccumulators(llvm::ArrayRef<nd::ReduceOp> reduces, unsigned sets,
@@ -126,7 +134,7 @@ private:
   int64_t lanes;
   bool flat;
   mlir::OpBuilder b;
-  mlir::LLVM::LLVMFuncOp function;
+  mlir::Block *entry = nullptr; ///< of the function: constants go to its start
   mlir::Value context, lo, hi;
   llvm::SmallVector<mlir::Value> inputs, outputs;
   llvm::SmallVector<Level> levels;

@@ -23,6 +23,11 @@ int64_t KernelEmitter::extentOf(kernel::FusedOp op) {
   return ShapedType::getNumElements(domain.drop_back());
 }
 
+bool KernelEmitter::isSameCode(kernel::FusedOp x, kernel::FusedOp y) {
+  return x.getForm() == y.getForm() && x.getDomain() == y.getDomain() && x.getEpilogue() == y.getEpilogue() &&
+         OperationEquivalence::isRegionEquivalentTo(&x.getBody(), &y.getBody(), OperationEquivalence::IgnoreLocations);
+}
+
 int64_t KernelEmitter::lanesOf(kernel::FusedOp op, int64_t vectorBytes) {
   int64_t widest = 0;
   op.getBody().walk([&](Operation *inner) {
@@ -49,8 +54,8 @@ LLVM::LLVMFuncOp KernelEmitter::emit() {
   Type pointer = pointerType(b.getContext()), i64 = b.getI64Type();
   b.setInsertionPointToEnd(module.getBody());
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {pointer, i64, i64});
-  function = LLVM::LLVMFuncOp::create(b, loc, name, type, LLVM::Linkage::Internal);
-  Block *entry = function.addEntryBlock(b);
+  auto function = LLVM::LLVMFuncOp::create(b, loc, name, type, LLVM::Linkage::Internal);
+  entry = function.addEntryBlock(b);
   lo = entry->getArgument(1);
   hi = entry->getArgument(2);
   levels.push_back({entry, nullptr, serials++, nullptr});
@@ -73,7 +78,7 @@ LLVM::LLVMFuncOp KernelEmitter::emit() {
 }
 
 void KernelEmitter::emitProlog() {
-  Value closure = function.getArgument(0);
+  Value closure = entry->getArgument(0);
   int32_t slot = 0;
   Type pointer = pointerType(b.getContext());
   auto next = [&](Type type) -> Value {
@@ -110,7 +115,7 @@ scf::ForOp KernelEmitter::openLoop(Emitted from, Emitted to, int64_t step, Value
   if (!zero) {
     at(0);
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&function.getBody().front());
+    b.setInsertionPointToStart(entry);
     zero = constants[0] = i64Constant(b, loc, 0);
   }
   Value by = constant(step).value;
@@ -239,23 +244,23 @@ void KernelEmitter::emitMap() {
 /// One call of `row` for each row of [lo, hi), with its indices in rowDims.
 void KernelEmitter::emitRows(llvm::function_ref<void()> row) {
   auto loop = openLoop({lo, 0}, {hi, 0}, 1, {});
-  rowNumber = {loop.getInductionVar(), depth()};
-  ArrayRef<int64_t> outer = op.getDomain().drop_back();
-  rowDims.assign(outer.size(), Dim());
-  Emitted left = rowNumber;
-  for (int64_t i = int64_t(outer.size()) - 1; i >= 0; --i) {
-    if (i == 0) {
-      rowDims[0].base = left;
-      break;
-    }
-    Value size = constant(outer[i]).value;
-    if (!size)
-      size = constant(1).value;
-    rowDims[i].base = {arith::RemUIOp::create(here(), loc, left.value, size), depth()};
-    left = {arith::DivUIOp::create(here(), loc, left.value, size), depth()};
-  }
+  enterRow({loop.getInductionVar(), depth()});
   row();
   closeLoop(loop, {});
+}
+
+void KernelEmitter::enterRow(Emitted row) {
+  rowNumber = row;
+  ArrayRef<int64_t> outer = op.getDomain().drop_back();
+  rowDims.assign(outer.size(), Dim());
+  Emitted left = row;
+  for (int64_t i = int64_t(outer.size()) - 1; i > 0; --i) {
+    Value size = constant(std::max<int64_t>(outer[i], 1)).value;
+    rowDims[i].base = {arith::RemUIOp::create(at(row.level), loc, left.value, size), row.level};
+    left = {arith::DivUIOp::create(at(row.level), loc, left.value, size), row.level};
+  }
+  if (!outer.empty())
+    rowDims[0].base = left;
 }
 
 static SmallVector<nd::ReduceOp> reducesOf(kernel::FusedOp op) {
@@ -263,7 +268,7 @@ static SmallVector<nd::ReduceOp> reducesOf(kernel::FusedOp op) {
 }
 
 /// Sums side by side hide the latency of one; more than what fits in registers hides nothing.
-static unsigned setsFor(kernel::FusedOp op) { return llvm::range_size(op.getBody().getOps()) <= 24 ? 4 : 2; }
+unsigned KernelEmitter::setsOf(kernel::FusedOp op) { return llvm::range_size(op.getBody().getOps()) <= 24 ? 4 : 2; }
 
 SmallVector<Value> KernelEmitter::startAccumulators(ArrayRef<nd::ReduceOp> reduces, unsigned sets) {
   SmallVector<Value> accumulators;
@@ -303,32 +308,34 @@ SmallVector<Value> KernelEmitter::finishAccumulators(ArrayRef<nd::ReduceOp> redu
   return results;
 }
 
-/// Reductions in the order of their needs, one pass over the row for each generation; then the outputs.
-void KernelEmitter::emitRow() {
-  int64_t width = op.getDomain().back();
-  llvm::DenseMap<Value, int> generation;
-  int last = -1;
+std::vector<SmallVector<nd::ReduceOp>> KernelEmitter::generations() {
+  llvm::DenseMap<Value, size_t> generation;
+  std::vector<SmallVector<nd::ReduceOp>> lists;
   for (Operation &inner : op.getBody().front()) {
-    int latest = 0;
+    size_t latest = 0;
     for (Value operand : inner.getOperands())
       latest = std::max(latest, generation.lookup(operand));
-    if (isa<nd::ReduceOp>(inner))
-      last = std::max(last, latest++);
+    if (auto reduce = dyn_cast<nd::ReduceOp>(inner)) {
+      lists.resize(std::max(lists.size(), latest + 1));
+      lists[latest++].push_back(reduce);
+    }
     for (Value result : inner.getResults())
       generation[result] = latest;
   }
-  unsigned sets = setsFor(op);
-  for (int now = 0; now <= last; ++now) {
-    SmallVector<nd::ReduceOp> reduces;
-    for (nd::ReduceOp reduce : reducesOf(op))
-      if (generation.lookup(reduce.getInput()) == now)
-        reduces.push_back(reduce);
+  return lists;
+}
+
+/// One pass over the row for each generation; then the outputs.
+void KernelEmitter::emitRow() {
+  int64_t width = op.getDomain().back();
+  unsigned sets = setsOf(op);
+  for (ArrayRef<nd::ReduceOp> reduces : generations()) {
     SmallVector<Value> accumulators = startAccumulators(reduces, sets);
     sweep(width, sets, accumulators,
           [&](const Dim &dim, MutableArrayRef<Value> set) { accumulate(reduces, dim, set); });
     SmallVector<Value> results = finishAccumulators(reduces, sets, accumulators);
     for (auto [reduce, result] : llvm::zip(reduces, results))
-      computed[reduce.getResult()] = {result, depth()};
+      computed[nd::ReduceOp(reduce).getResult()] = {result, depth()};
   }
   auto yield = cast<kernel::YieldOp>(op.getBody().front().getTerminator());
   SmallVector<Value> none;
@@ -348,7 +355,7 @@ void KernelEmitter::emitRow() {
 
 void KernelEmitter::emitTotal() {
   SmallVector<nd::ReduceOp> reduces = reducesOf(op);
-  unsigned sets = setsFor(op);
+  unsigned sets = setsOf(op);
   auto loop = openLoop({lo, 0}, {hi, 0}, 1, {});
   Emitted block{loop.getInductionVar(), depth()};
   SmallVector<Value> accumulators = startAccumulators(reduces, sets);
@@ -364,7 +371,7 @@ void KernelEmitter::emitTotal() {
 
 void KernelEmitter::emitTotalBlock(Emitted block, SmallVectorImpl<Value> &accumulators) {
   SmallVector<nd::ReduceOp> reduces = reducesOf(op);
-  unsigned sets = setsFor(op);
+  unsigned sets = setsOf(op);
   memory::TotalShape shape = memory::totalShapeOf(op);
   auto piece = [&](const Dim &dim, MutableArrayRef<Value> set) {
     accumulate(reduces, dim, set);
@@ -381,17 +388,7 @@ void KernelEmitter::emitTotalBlock(Emitted block, SmallVectorImpl<Value> &accumu
     Emitted stop = shape.items % shape.blockItems ? upTo(shape.items) : end;
     auto loop = openLoop(first, stop, 1, accumulators);
     SmallVector<Value> inner(loop.getRegionIterArgs());
-    rowNumber = {loop.getInductionVar(), depth()};
-    ArrayRef<int64_t> outer = op.getDomain().drop_back();
-    rowDims.assign(outer.size(), Dim());
-    Emitted left = rowNumber;
-    for (int64_t i = int64_t(outer.size()) - 1; i > 0; --i) {
-      Value size = constant(outer[i]).value;
-      rowDims[i].base = {arith::RemUIOp::create(here(), loc, left.value, size), depth()};
-      left = {arith::DivUIOp::create(here(), loc, left.value, size), depth()};
-    }
-    if (!outer.empty())
-      rowDims[0].base = left;
+    enterRow({loop.getInductionVar(), depth()});
     sweep(op.getDomain().back(), sets, inner, piece);
     closeLoop(loop, inner);
     accumulators.assign(loop.getResults().begin(), loop.getResults().end());

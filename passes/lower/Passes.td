@@ -10,7 +10,8 @@ def LowerKernelsPass : Pass<"lower-kernels", "::mlir::ModuleOp"> {
     Needs the `places` of `plan-memory`. Each `kernel.fused` becomes a function `(closure, lo, hi)` over elements,
     rows or blocks; kernels with the same body share one. Each function of effects becomes `(context)`: scalar code,
     calls of kernels (through `dyn_parallel_for` when a cost estimate says so) and of the library. `run.program`
-    becomes a loop of calls that ends when `status` is set.
+    becomes a loop of calls that ends when `status` is set. A `kernel.launch` becomes a `gpu.launch_func`; the host
+    waits where its own code goes on.
 
     Loops go over vectors of the full native width. The last piece uses the same code under a constant mask, so a
     lane has the same bits wherever it falls. Sums of a row or a block are kept in several accumulators that are
@@ -22,7 +23,7 @@ def LowerKernelsPass : Pass<"lower-kernels", "::mlir::ModuleOp"> {
   let options = [
     Option<"vectorBytes", "vector-bytes", "int64_t", "32", "width of a vector register">,
   ];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
                            "::mlir::scf::SCFDialect", "::mlir::cf::ControlFlowDialect",
                            "::mlir::vector::VectorDialect"];
 }

@@ -9,6 +9,7 @@
 
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
@@ -30,12 +31,16 @@ using namespace mlir;
 namespace dyn {
 namespace {
 
-std::unique_ptr<llvm::TargetMachine> makeMachine(const TargetOptions &target, std::string &why) {
+void initializeTargets() {
   static std::once_flag once;
   std::call_once(once, [] {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
   });
+}
+
+std::unique_ptr<llvm::TargetMachine> makeMachine(const TargetOptions &target, std::string &why) {
+  initializeTargets();
   llvm::Triple triple(target.triple);
   const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, why);
   if (!found)
@@ -112,14 +117,36 @@ TargetOptions TargetOptions::host() {
   return target;
 }
 
+std::optional<TargetOptions> TargetOptions::named(StringRef cpu) {
+  if (cpu == "native")
+    return host();
+  initializeTargets();
+  TargetOptions target;
+  target.triple = llvm::sys::getProcessTriple();
+  std::string why;
+  llvm::Triple triple(target.triple);
+  const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, why);
+  std::unique_ptr<llvm::MCSubtargetInfo> plain(found ? found->createMCSubtargetInfo(triple, "", "") : nullptr);
+  if (!plain || !plain->isCPUStringValid(cpu))
+    return std::nullopt;
+  target.cpu = cpu.str();
+  std::unique_ptr<llvm::MCSubtargetInfo> info(found->createMCSubtargetInfo(triple, cpu, ""));
+  if (info->checkFeatures("+avx512f,+avx512vl"))
+    target.vectorBytes = 64;
+  else if (info->checkFeatures("+avx2"))
+    target.vectorBytes = 32;
+  return target;
+}
+
 std::string TargetOptions::text() const {
   return triple + " " + cpu + " " + features + " " + std::to_string(vectorBytes);
 }
 
-FailureOr<std::string> compileToObject(ModuleOp module, plan::Plan &plan, const TargetOptions &target,
-                                       const StageHook &hook, Timings *timings) {
-  if (failed(lowerToLLVM(module, plan, target, hook, timings)))
+FailureOr<std::string> compileToObject(ModuleOp module, plan::Plan &plan, const Target &made, const StageHook &hook,
+                                       Timings *timings, const CodeHook &finish) {
+  if (failed(lowerToLLVM(module, plan, made, hook, timings)))
     return failure();
+  const TargetOptions &target = made.host;
   Clock clock(timings);
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, "dyn");
@@ -131,6 +158,8 @@ FailureOr<std::string> compileToObject(ModuleOp module, plan::Plan &plan, const 
     return module.emitError("no code generator for ") << target.triple << ": " << why;
   code->setDataLayout(machine->createDataLayout());
   code->setTargetTriple(llvm::Triple(target.triple));
+  if (finish)
+    finish(*code);
   for (llvm::Function &function : *code) {
     if (function.isDeclaration())
       continue;

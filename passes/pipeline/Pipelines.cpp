@@ -4,18 +4,15 @@
 #include "dialects/Kernel/KernelOps.h"
 #include "dialects/Nd/NdOps.h"
 #include "dialects/Run/RunOps.h"
-#include "passes/contract/Passes.h"
-#include "passes/fuse/Passes.h"
-#include "passes/lower/Passes.h"
-#include "passes/memory/Passes.h"
-#include "passes/verify/Passes.h"
+#include "passes/gpu/Passes.h"
 
-#include "mlir/Conversion/Passes.h"
-#include "mlir/Pass/PassManager.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Transforms/Passes.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 
 #include <chrono>
 
@@ -23,45 +20,6 @@ using namespace mlir;
 
 namespace dyn {
 namespace {
-
-//===----------------------------------------------------------------------===//
-// The passes, in order
-//===----------------------------------------------------------------------===//
-
-/// nd: one way to say each thing.
-void addCleaning(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
-  pm.addNestedPass<func::FuncOp>(createCSEPass());
-}
-
-/// nd -> fused: contractions become products or plain loops, then everything becomes kernels.
-void addFusion(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(fuse::createSettleDerivativesPass());
-  addCleaning(pm);
-  pm.addNestedPass<func::FuncOp>(contract::createNormalizeContractionsPass());
-  pm.addNestedPass<func::FuncOp>(createCSEPass());
-  pm.addNestedPass<func::FuncOp>(fuse::createFuseKernelsPass());
-  pm.addNestedPass<func::FuncOp>(verify::createVerifyFusedPass());
-}
-
-/// fused -> kernels: every array gets its place.
-void addMemory(OpPassManager &pm) {
-  pm.addPass(memory::createPlanMemoryPass());
-  pm.addNestedPass<func::FuncOp>(verify::createVerifyPlacesPass());
-}
-
-/// kernels -> llvm: loops over vectors, then branches, then LLVM's own ops.
-void addLowering(OpPassManager &pm, int64_t vectorBytes) {
-  lower::LowerKernelsPassOptions options;
-  options.vectorBytes = vectorBytes;
-  pm.addPass(lower::createLowerKernelsPass(options));
-  pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertVectorToLLVMPass());
-  pm.addPass(createConvertMathToLLVMPass());
-  pm.addPass(createArithToLLVMConversionPass());
-  pm.addPass(createConvertControlFlowToLLVMPass());
-  pm.addPass(createReconcileUnrealizedCastsPass());
-}
 
 //===----------------------------------------------------------------------===//
 // What the plan and the module tell each other
@@ -126,47 +84,63 @@ LogicalResult step(ModuleOp module, StringRef name, Timings *timings, llvm::func
 
 } // namespace
 
-LogicalResult lowerToLLVM(ModuleOp module, plan::Plan &plan, const TargetOptions &target, const StageHook &hook,
+LogicalResult lowerToLLVM(ModuleOp module, plan::Plan &plan, const Target &target, const StageHook &hook,
                           Timings *timings) {
   auto show = [&](StringRef stage) {
-    if (hook)
+    if (hook && !stage.empty())
       hook(stage, module);
   };
   show("nd");
   addSites(module, plan);
   announceNumbers(module, plan);
-  if (failed(step(module, "fuse", timings, addFusion)))
-    return failure();
-  show("fused");
-  if (failed(step(module, "memory", timings, addMemory)))
-    return failure();
-  show("kernels");
-  if (failed(step(module, "lower", timings, [&](OpPassManager &pm) { addLowering(pm, target.vectorBytes); })))
-    return failure();
-  completePlan(module, plan);
-  show("llvm");
+  for (const Phase &phase : target.phases) {
+    if (failed(step(module, phase.name, timings, phase.add)))
+      return failure();
+    if (&phase == &target.phases.back())
+      completePlan(module, plan);
+    show(phase.stage);
+  }
   return success();
+}
+
+void printStage(ModuleOp module, llvm::raw_ostream &to) {
+  auto binaries = module.getOps<mlir::gpu::BinaryOp>();
+  for (mlir::gpu::BinaryOp binary : binaries)
+    to << cast<mlir::gpu::ObjectAttr>(binary.getObjects()[0]).getObject().getValue();
+  if (binaries.empty()) {
+    module.print(to);
+    to << "\n";
+  }
 }
 
 void registerPipelineDialects(DialectRegistry &registry) {
   registry
       .insert<kernel::KernelDialect, nd::NdDialect, run::RunDialect, func::FuncDialect, arith::ArithDialect,
-              math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect, vector::VectorDialect, LLVM::LLVMDialect>();
+              math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect, vector::VectorDialect, LLVM::LLVMDialect,
+              mlir::gpu::GPUDialect, NVVM::NVVMDialect, memref::MemRefDialect>();
   registerBuiltinDialectTranslation(registry);
+  registerGPUDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
 }
 
 void registerPipelines() {
-  static PassPipelineRegistration<> fused("dyn-to-fused", "nd to fused kernels", addFusion);
-  static PassPipelineRegistration<> kernels("dyn-to-kernels", "nd to kernels with places", [](OpPassManager &pm) {
-    addFusion(pm);
-    addMemory(pm);
-  });
-  static PassPipelineRegistration<> llvm("dyn-to-llvm", "nd to the LLVM dialect", [](OpPassManager &pm) {
-    addFusion(pm);
-    addMemory(pm);
-    addLowering(pm, TargetOptions::host().vectorBytes);
-  });
+  static std::vector<std::unique_ptr<PassPipelineRegistration<>>> pipelines;
+  if (!pipelines.empty())
+    return;
+  // From nd down to each stage of each target; `dyn-to-STAGE` alone is the host's.
+  for (const Target &target : Target::all()) {
+    std::string prefix = &target == &Target::cpu() ? "dyn-to-" : "dyn-" + target.name + "-to-";
+    for (const Phase &last : target.phases)
+      pipelines.push_back(std::make_unique<PassPipelineRegistration<>>(
+          prefix + last.stage, "nd to the stage `" + last.stage + "` of " + target.name, [&](OpPassManager &pm) {
+            for (const Phase &phase : target.phases) {
+              phase.add(pm);
+              if (&phase == &last)
+                break;
+            }
+          }));
+  }
 }
 
 } // namespace dyn

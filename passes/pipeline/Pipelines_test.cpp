@@ -34,7 +34,7 @@ protected:
   void compile(const char *text) {
     OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
     ASSERT_TRUE(module);
-    auto object = compileToObject(*module, plan, TargetOptions::host(),
+    auto object = compileToObject(*module, plan, Target::cpu(),
                                   [&](StringRef stage, ModuleOp) { stages.push_back(stage.str()); });
     ASSERT_TRUE(succeeded(object));
     auto loaded = Jit::load(*object);

@@ -1,6 +1,7 @@
 //===- dyn-run-nd.cpp - compiles functions of the nd stage and runs them --===//
 //
 //   dyn-run-nd FILE [--check=TOLERANCE] [--print] [--emit=STAGE] [--time=CALLS] [--workers=N] [--seed=N] [--positive]
+//              [--function=NAME] [--emulate] [--bits]
 //
 // Every function without arguments is compiled and called once. Arenas are as
 // large as the file's reads and writes need and filled from the seed; i64
@@ -22,6 +23,7 @@
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/xxhash.h"
 
 #include <chrono>
 #include <random>
@@ -38,6 +40,9 @@ static cl::opt<int> timeCalls("time", cl::desc("call each function so often and 
 static cl::opt<int> threads("workers", cl::desc("threads of the runtime"), cl::init(1));
 static cl::opt<unsigned> seed("seed", cl::init(1));
 static cl::opt<bool> positive("positive", cl::desc("fill arenas with the sizes of normal draws"));
+static cl::opt<std::string> only("function", cl::desc("the one function to call"));
+static cl::opt<bool> emulate("emulate", cl::desc("as on a device: kernels run block by block, thread by thread"));
+static cl::opt<bool> bits("bits", cl::desc("print a hash of every arena after the calls"));
 static cl::opt<bool> showTimings("timings", cl::desc("print milliseconds of each step of the compiler"));
 
 namespace {
@@ -151,7 +156,7 @@ public:
     hooks.draw = [&](const nd::DrawRequest &request, ArrayRef<int64_t> shape) { return draw(request, shape); };
     nd::Evaluator evaluator(hooks);
     nd::ValueMap values;
-    Block &body = function.getBody().front();
+    mlir::Block &body = function.getBody().front();
     for (Operation &op : body.without_terminator()) {
       SmallVector<nd::NdArray> operands;
       for (Value operand : op.getOperands())
@@ -292,7 +297,8 @@ int main(int argc, char **argv) {
     if (emit == stage)
       at.print(llvm::outs());
   };
-  FailureOr<std::string> object = compileToObject(*module, plan, TargetOptions::host(), hook, &timings);
+  Target target = emulate ? Target::emulated() : Target::cpu();
+  FailureOr<std::string> object = compileToObject(*module, plan, target, hook, &timings);
   if (failed(object))
     return fail("compilation failed");
   if (showTimings) {
@@ -308,6 +314,8 @@ int main(int argc, char **argv) {
   if (!jit)
     return fail(llvm::toString(jit.takeError()));
   SmallVector<func::FuncOp> functions(source->getOps<func::FuncOp>());
+  if (!only.empty())
+    llvm::erase_if(functions, [](func::FuncOp function) { return function.getName() != only; });
   if (functions.empty())
     return fail("no functions");
   plan.entry = functions.front().getName().str();
@@ -341,6 +349,13 @@ int main(int argc, char **argv) {
   }
   if (print)
     printWrites(*source, runtime);
+  if (bits)
+    for (auto [i, bytes] : llvm::enumerate(arenas))
+      llvm::outs() << "arena " << i << ": "
+                   << llvm::format_hex_no_prefix(llvm::xxh3_64bits(ArrayRef<uint8_t>(
+                                                     static_cast<const uint8_t *>(runtime.arenas[i]), bytes.size())),
+                                                 16)
+                   << "\n";
   if (check >= 0) {
     std::vector<Bytes> expected = arenas;
     Oracle oracle(expected, runtime);

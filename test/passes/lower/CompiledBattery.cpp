@@ -156,7 +156,7 @@ public:
       plan.arenas.push_back({"in", "state", int64_t(bytes.size())});
     for (const nd::NdArray &result : *expected)
       plan.arenas.push_back({"out", "state", result.size() * unitOf(result.element())});
-    auto object = compileToObject(*module, plan, TargetOptions::host(), [](StringRef stage, ModuleOp at) {
+    auto object = compileToObject(*module, plan, Target::cpu(), [](StringRef stage, ModuleOp at) {
       if (const char *wanted = std::getenv("BATTERY_STAGE"); wanted && stage == wanted)
         at.print(llvm::errs());
     });
