@@ -243,6 +243,9 @@ struct ReduceOfReshape : OpRewritePattern<nd::ReduceOp> {
   }
 };
 
+/// Where the piece of a flat pad ends.
+int64_t endOf(nd::PadOp pad) { return pad.getLow()[0] + nd::shapeOf(pad.getInput())[0]; }
+
 /// pad(a) + pad(b) + … over one range, pieces apart = concat(…a, zeros, b…).
 struct PadSumToConcat : OpRewritePattern<nd::AddOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -264,6 +267,9 @@ struct PadSumToConcat : OpRewritePattern<nd::AddOp> {
         return rewriter.notifyMatchFailure(op, "a term is not a padded piece");
     }
     llvm::sort(pads, [](nd::PadOp x, nd::PadOp y) { return x.getLow()[0] < y.getLow()[0]; });
+    for (auto [x, y] : llvm::zip(pads, llvm::drop_begin(pads)))
+      if (endOf(x) > y.getLow()[0])
+        return rewriter.notifyMatchFailure(op, "pieces overlap");
     SmallVector<Value> pieces;
     int64_t at = 0;
     RankedTensorType type = nd::typeOf(op);
@@ -271,14 +277,11 @@ struct PadSumToConcat : OpRewritePattern<nd::AddOp> {
       if (upTo > at)
         pieces.push_back(
             nd::splat(rewriter, op.getLoc(), RankedTensorType::get({upTo - at}, type.getElementType()), 0));
-      at = upTo;
     };
     for (nd::PadOp pad : pads) {
-      if (pad.getLow()[0] < at)
-        return rewriter.notifyMatchFailure(op, "pieces overlap");
       fill(pad.getLow()[0]);
       pieces.push_back(pad.getInput());
-      at += nd::shapeOf(pad.getInput())[0];
+      at = endOf(pad);
     }
     fill(type.getDimSize(0));
     rewriter.replaceOpWithNewOp<nd::ConcatOp>(op, pieces, int64_t(0));

@@ -77,3 +77,13 @@ func.func @overlapping(%a: tensor<4xf32>, %b: tensor<3xf32>) -> tensor<6xf32> {
   %y = nd.add %p, %q : tensor<6xf32>
   return %y : tensor<6xf32>
 }
+
+// Tests that nothing is begun for pieces that overlap behind a gap: twice the derivative of one element.
+// CHECK-LABEL: func.func @overlapping_behind_a_gap
+func.func @overlapping_behind_a_gap(%a: tensor<1xf32>) -> tensor<2xf32> {
+  // CHECK-NOT: nd.concat
+  // CHECK: nd.add
+  %p = nd.pad %a low [1] high [0] : tensor<1xf32> -> tensor<2xf32>
+  %y = nd.add %p, %p : tensor<2xf32>
+  return %y : tensor<2xf32>
+}
