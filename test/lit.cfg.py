@@ -1,7 +1,7 @@
 # One runner for .mlir and .dyn:  lit --param build=build test
 #
 # Substitutions: %dync, %dyn-opt and %dyn-run-nd (the tools of that build), %python, %ptxas where it is installed. FileCheck, not and split-file are on the path.
-import ctypes.util
+import ctypes
 import glob
 import os
 import sys
@@ -28,7 +28,19 @@ ptxas = glob.glob(os.path.join(build, "ptxas", "lib", "python3*", "site-packages
 if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas[0]))
-if ctypes.util.find_library("cuda"):
+
+
+def has_cuda_device():
+    """As the runtime looks: the driver's library, started, with a device."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    count = ctypes.c_int()
+    return driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value > 0
+
+
+if has_cuda_device():
     config.available_features.add("cuda")
 
 config.substitutions += [
