@@ -8,6 +8,9 @@
 #include "frontend/parse/Errors.h"
 #include "frontend/parse/Tokens.h"
 
+#include <functional>
+#include <type_traits>
+
 using namespace dyn;
 using namespace dyn::parsing;
 using antlr4::atn::ParserATNSimulator;
@@ -39,27 +42,31 @@ class GiveUp : public antlr4::BailErrorStrategy {
 };
 } // namespace
 
-/// The start rules, with what the builder makes of their trees.
-static auto program(DynParser &parser, Builder builder, LexedFile &lexed) {
+/// The start rules, with what the builder makes of their trees: of whole ones only.
+static auto program(DynParser &parser, Builder builder, LexedFile &lexed, const std::function<bool()> &isClean) {
   auto *tree = parser.program();
-  return builder.program(tree, std::move(lexed.comments));
+  return isClean() ? builder.program(tree, std::move(lexed.comments)) : nullptr;
 }
-static auto entry(DynParser &parser, Builder builder, LexedFile &lexed) {
+static auto entry(DynParser &parser, Builder builder, LexedFile &lexed, const std::function<bool()> &isClean) {
   auto *tree = parser.entry();
-  return builder.entry(tree, std::move(lexed.comments));
+  return isClean() ? builder.entry(tree, std::move(lexed.comments)) : nullptr;
 }
+
+/// What a start rule makes.
+template <class Rule>
+using Made = std::invoke_result_t<Rule, DynParser &, Builder, LexedFile &, const std::function<bool()> &>;
 
 /// The fast way: the weaker prediction, and no more than a look at whether it succeeds. Null if it does not.
 template <class Rule>
 static auto tryFast(Rule rule, LexedFile &lexed, StatementTokens &filtered, const SourceFile &source,
-                    DiagnosticEngine &diags) -> decltype(rule(std::declval<DynParser &>(), Builder(source, diags), lexed)) {
+                    DiagnosticEngine &diags) -> Made<Rule> {
   antlr4::CommonTokenStream tokens(&filtered);
   DynParser parser(&tokens);
   parser.removeErrorListeners();
   parser.setErrorHandler(std::make_shared<GiveUp>());
   choose(parser, PredictionMode::SLL);
   try {
-    return rule(parser, Builder(source, diags), lexed);
+    return rule(parser, Builder(source, diags), lexed, [] { return true; });
   } catch (const antlr4::ParseCancellationException &) {
     return nullptr;
   }
@@ -69,7 +76,7 @@ static auto tryFast(Rule rule, LexedFile &lexed, StatementTokens &filtered, cons
 template <class Rule>
 static auto parseThoroughly(Rule rule, LexedFile &lexed, const SourceFile &source, DiagnosticEngine &diags,
                             const ParseLimits &limits, size_t errorsBefore)
-    -> decltype(rule(std::declval<DynParser &>(), Builder(source, diags), lexed)) {
+    -> Made<Rule> {
   StatementTokens filtered(lexed, source, diags, /*balance=*/true);
   if (!filtered.checkLimits(limits))
     return nullptr;
@@ -79,14 +86,14 @@ static auto parseThoroughly(Rule rule, LexedFile &lexed, const SourceFile &sourc
   auto errors = std::make_shared<SyntaxErrors>(source, diags, limits.errors);
   parser.setErrorHandler(errors);
   choose(parser, PredictionMode::LL);
-  auto result = rule(parser, Builder(source, diags), lexed);
-  bool clean = diags.errorCount() == errorsBefore && !errors->sawError();
-  return clean ? std::move(result) : nullptr;
+  auto isClean = [&] { return diags.errorCount() == errorsBefore && !errors->sawError(); };
+  auto result = rule(parser, Builder(source, diags), lexed, isClean);
+  return isClean() ? std::move(result) : nullptr;
 }
 
 template <class Rule>
 static auto parseAs(Rule rule, const SourceFile &source, DiagnosticEngine &diags, const ParseLimits &limits)
-    -> decltype(rule(std::declval<DynParser &>(), Builder(source, diags), std::declval<LexedFile &>())) {
+    -> Made<Rule> {
   size_t before = diags.errorCount(), first = diags.all().size();
   if (!checkText(source, diags, limits))
     return nullptr;
