@@ -51,6 +51,16 @@ struct DrawCall {
   }
 };
 
+/// Waits at the gate with all metrics delivered; nonzero to go on.
+int32_t heldAt(StepGate &gate, DynContext &ctx) {
+  ctx.runtime->metrics.hush();
+  bool on = gate.wait();
+  ctx.runtime->metrics.resume();
+  if (!on)
+    ctx.status = DYN_INTERRUPTED;
+  return on;
+}
+
 } // namespace
 
 extern "C" {
@@ -87,7 +97,8 @@ int32_t dyn_loop_next(DynContext *ctx) {
     ctx->status = DYN_INTERRUPTED;
     return 0;
   }
-  return 1;
+  StepGate *gate = ctx->runtime->options.gate;
+  return gate && gate->holds(ctx->clock.step) ? heldAt(*gate, *ctx) : 1;
 }
 
 void dyn_step_done(DynContext *ctx) {

@@ -6,13 +6,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <thread>
 
 namespace dyn {
 namespace {
 
 constexpr int64_t ringBytes = int64_t(2) << 20;
-/// How long the writer sleeps when the ring is empty: at 100,000 emits a second it then holds 40 KB.
+/// How long the writer sleeps when the ring is empty: at 100,000 emits a second it then holds 40 KB. Nobody wakes it but
+/// the end of the run: a notification would be a system call in a step.
 constexpr std::chrono::milliseconds pollEvery(10);
 constexpr std::chrono::milliseconds tickEvery(100);
 /// How long a producer waits before it looks again whether a full ring has room.
@@ -28,7 +31,11 @@ struct MetricStream::State {
   std::vector<int64_t> counts; ///< values of each metric
   Ring ring;
   std::thread writer;
-  std::atomic<bool> stop{false};
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool stop = false; ///< under the mutex
+  /// How often the loop was held, and the last time of those that the writer has delivered everything for.
+  std::atomic<int64_t> holds{0}, delivered{0};
   std::vector<double> values; ///< the present record, widened
 
   void deliver(const RecordHeader &header, const char *bytes) {
@@ -52,22 +59,31 @@ struct MetricStream::State {
       sink->write(sample);
   }
 
+  /// Whether the stream is to end, as far as that is known after so long.
+  bool isStopped(std::chrono::milliseconds wait) {
+    std::unique_lock lock(mutex);
+    return ended.wait_for(lock, wait, [this] { return stop; });
+  }
+
   void write() {
     if (AllocationHooks hooks = AllocationHooks::find(); hooks.exempt)
       hooks.exempt();
     auto nextTick = std::chrono::steady_clock::now();
     while (true) {
-      bool last = stop.load(std::memory_order_acquire); // before the drain: nothing comes after it
+      bool last = isStopped(std::chrono::milliseconds(0)); // before the drain: nothing comes after it
+      int64_t hold = holds.load(std::memory_order_acquire);
       bool any = ring.drain([&](const RecordHeader &header, const char *bytes) { deliver(header, bytes); });
-      if (auto now = std::chrono::steady_clock::now(); now >= nextTick) {
+      auto now = std::chrono::steady_clock::now();
+      if (now >= nextTick || hold != delivered.load(std::memory_order_relaxed)) {
         for (auto &sink : sinks)
           sink->tick();
         nextTick = now + tickEvery;
       }
+      delivered.store(hold, std::memory_order_release);
       if (last)
         return;
       if (!any)
-        std::this_thread::sleep_for(pollEvery);
+        isStopped(pollEvery);
     }
   }
 };
@@ -112,10 +128,21 @@ void MetricStream::emit(int64_t metric, int32_t element, const void *values, int
     std::this_thread::sleep_for(fullWait);
 }
 
+void MetricStream::hush() {
+  progress.held.store(true, std::memory_order_relaxed);
+  int64_t hold = state->holds.fetch_add(1, std::memory_order_release) + 1;
+  while (state->delivered.load(std::memory_order_acquire) != hold)
+    std::this_thread::sleep_for(pollEvery / 10);
+}
+
 Status MetricStream::finish() {
   if (!state->writer.joinable())
     return {};
-  state->stop.store(true, std::memory_order_release);
+  {
+    std::lock_guard lock(state->mutex);
+    state->stop = true;
+  }
+  state->ended.notify_one();
   state->writer.join();
   Status first;
   for (auto &sink : state->sinks) {

@@ -34,6 +34,7 @@ struct RunProgress {
   std::atomic<int64_t> step{0};
   std::atomic<int64_t> epoch{0};
   int64_t total = 0; ///< updates planned
+  std::atomic<bool> held{false}; ///< the loop waits and somebody else has the terminal
 };
 
 /// One place that takes metrics. All calls come from the writer thread, but open and close.
@@ -66,6 +67,10 @@ public:
     progress.step.store(step, std::memory_order_relaxed);
     progress.epoch.store(epoch, std::memory_order_relaxed);
   }
+  /// Compute thread only: returns when every sample has reached the sinks and they have seen that the loop is held.
+  void hush();
+  /// Compute thread only: the end of `hush`.
+  void resume() { progress.held.store(false, std::memory_order_release); }
   /// Drains the ring, stops the writer, closes the sinks; the first failure of any of them.
   Status finish();
 

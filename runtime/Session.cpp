@@ -126,7 +126,8 @@ std::string describe(const DynRuntime &runtime) {
     what = site.kind == "bound" ? site.what : "`" + site.what + "`";
     where = site.spec;
   }
-  std::string step = " at step " + std::to_string(ctx.clock.step);
+  // A program without a loop has no steps.
+  std::string step = runtime.plan.total > 0 ? " at step " + std::to_string(ctx.clock.step) : "";
   switch (ctx.status) {
   case DYN_OK:
     return "";
@@ -259,3 +260,10 @@ const void *Session::data(const plan::Leaf &leaf) const {
 } // namespace dyn
 
 bool DynRuntime::interrupted() { return dyn::interrupts.load(std::memory_order_relaxed) > 0; }
+
+void Session::setNumbers(const std::vector<plan::Number> &numbers) {
+  runtime->plan.numbers = numbers;
+  for (size_t i = 0; i < numbers.size() && i < runtime->numbers.size(); ++i)
+    runtime->numbers[i] = numbers[i].value;
+}
+

@@ -18,6 +18,7 @@
 #include "runtime/Plan.h"
 #include "runtime/Status.h"
 #include "runtime/abi.h"
+#include "runtime/StepGate.h"
 #include "runtime/sinks/Memory.h"
 
 #include <functional>
@@ -45,6 +46,7 @@ struct SessionOptions {
 
 /// How a run ended.
 struct Outcome {
+  StepGate *gate = nullptr; ///< where somebody may hold the loop; outlives the session. Null: nobody does
   DynStatus status = DYN_OK;
   int64_t step = 0;          ///< updates made
   int64_t site = -1;         ///< number in plan.sites when a guard, index or loop failed
@@ -73,7 +75,10 @@ public:
   DynContext &context();
   /// First element of a parameter or state.
   const void *data(const plan::Leaf &leaf) const;
-  /// Series kept by keepSeries.
+  /// Other values for the plan's numbers, as many and in the same order; of a loop that is held, or before the run.
+  /// The next step reads them.
+  void setNumbers(const std::vector<plan::Number> &numbers);
+  /// Series kept by keepSeries: complete once the run is over, and while its loop is held.
   const MetricSeries &series() const;
 
 private:

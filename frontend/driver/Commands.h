@@ -2,6 +2,9 @@
 
 #pragma once
 
+#include "frontend/elaborate/Elaborator.h"
+#include "passes/pipeline/Target.h"
+
 #include <string>
 #include <vector>
 
@@ -20,5 +23,10 @@ struct EmitOptions {
 };
 /// Prints a train, or one rule, at a stage of compilation.
 int runEmit(const EmitOptions &options);
+
+/// Prints a train at a stage; false after a report.
+bool emitStage(const elab::TrainRequest &request, const std::string &stage, mlir::MLIRContext &context,
+               const Library &library, elab::ScopePtr globals, DiagnosticEngine &diags,
+               const Target &target = Target::cpu());
 
 } // namespace dyn

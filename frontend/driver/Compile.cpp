@@ -110,7 +110,7 @@ bool lowerToNd(ModuleOp module, DiagnosticEngine &diags, const StageHook &hook, 
 
 /// The module without places of the spec and names of numbers (a literal's is its digits): moving a line or changing a
 /// number is no other program.
-static std::string textOf(ModuleOp module) {
+std::string programText(ModuleOp module) {
   OwningOpRef<ModuleOp> nameless = module.clone();
   nameless->walk([](run::NumberOp number) { number.setName(""); });
   std::string text;
@@ -135,7 +135,7 @@ std::optional<Program> compileNd(ModuleOp module, const plan::Plan &plan, Object
   CacheKey key;
   if (cache) {
     // Arena sizes and shapes are in the text; numbers of the plan are not.
-    key = cacheKeyOf("nd\n" + target.text() + "\n" + std::to_string(plan.arenas.size()) + "\n" + textOf(module));
+    key = cacheKeyOf("nd\n" + target.text() + "\n" + std::to_string(plan.arenas.size()) + "\n" + programText(module));
     if (auto entry = cache->load(key)) {
       plan::Plan compiled;
       std::string why;

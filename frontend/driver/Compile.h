@@ -28,6 +28,13 @@ std::unique_ptr<mlir::MLIRContext> makeContext();
                                                DiagnosticEngine &diags, const StageHook &hook = {},
                                                Timings *timings = nullptr, const Target &target = Target::cpu());
 
+/// A module at the nd stage without places of the spec and names of numbers: equal texts share an object.
+std::string programText(mlir::ModuleOp nd);
+
+/// What compilation added to a plan (`compiled`), put beside what another spec of the same program says of numbers, names
+/// and places.
+plan::Plan mergePlans(plan::Plan fresh, plan::Plan compiled);
+
 /// The span of a location that came from a spec.
 Span spanOf(mlir::Location loc, const SourceManager &sources);
 

@@ -4,6 +4,7 @@
 #include "frontend/driver/Runner.h"
 
 #include <CLI/CLI.hpp>
+#include "frontend/repl/Repl.h"
 
 #include <iostream>
 
@@ -50,6 +51,16 @@ static int dispatch(int argc, char **argv) {
 
   std::vector<std::string> fmtFiles;
   bool fmtCheck = false, fmtStdout = false;
+  std::string code;
+  CLI::App *explainCommand = app.add_subcommand("explain", "explain an error; without a code, list all");
+  explainCommand->add_option("code", code, "the code that the message ends with, as E0301");
+
+  repl::ReplOptions session;
+  CLI::App *replCommand = app.add_subcommand("repl", "declare, compute and run interactively");
+  replCommand->add_option("file", session.file, "a .dyn file to load first");
+  replCommand->add_option("--threads", session.threads, "threads of a step; default: as many as cores")->check(CLI::Range(1, 1024));
+  replCommand->add_flag("--no-cache", noCache, "compile anew and keep nothing");
+
   CLI::App *fmtCommand = app.add_subcommand("fmt", "format files in place");
   fmtCommand->add_option("files", fmtFiles, ".dyn files")->required();
   fmtCommand->add_flag("--check", fmtCheck, "write nothing; 1 if a file would change");
@@ -73,3 +84,11 @@ static int dispatch(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) { return dispatch(argc, argv); }
+  if (*explainCommand)
+    return runExplain(code);
+  if (*buildCommand)
+    return library ? runBuildLibrary(build) : runBuild(build);
+  if (*replCommand) {
+    session.cache = !noCache;
+    return repl::runRepl(session);
+  }

@@ -83,14 +83,34 @@ std::optional<BuiltTrain> Workspace::elaborate(const elab::TrainRequest &request
   train.nd = std::move(elaborated->module);
   if (!lowerToNd(*train.nd, own, {}, &train.timings))
     return std::nullopt;
-  for (auto &[name, binding] : elaborated->scope->names)
-    if (auto *c = binding.value.as<elab::Const>())
-      train.hyperparameters[name] = c->number;
+  train.hyperparameters = hyperparametersOf(elaborated);
+  for (const elab::ScheduledNumber &number : elaborated.schedules)
+    train.schedules[number.name] = number.schedule.decl->name.text;
   return train;
 }
 
 bool Workspace::generate(BuiltTrain &train, DiagnosticEngine &own) {
   mlir::OwningOpRef<mlir::ModuleOp> lowered = train.nd->clone();
+std::map<std::string, double> hyperparametersOf(const elab::Elaborated &elaborated) {
+  std::map<std::string, double> numbers;
+  for (auto &[name, binding] : elaborated.scope->names)
+    if (auto *c = binding.value.as<elab::Const>())
+      numbers[name] = c->number;
+  return numbers;
+}
+
+std::optional<BuiltTrain> Workspace::elaborate(const elab::TrainRequest &request, DiagnosticEngine &own) {
+  auto elaborated = elaborateOnly(request, own);
+  return elaborated ? lower(*elaborated, own) : std::nullopt;
+}
+
+std::optional<BuiltTrain> Workspace::elaborate(const elab::TrainRequest &request, DiagnosticEngine &own,
+                                               const Library &names) {
+  elab::Elaborator elaborator(mlirContext(), own, names, globals);
+  auto elaborated = elab::TrainElaborator(elaborator).run(request);
+  return elaborated && !own.hasErrors() ? lower(*elaborated, own) : std::nullopt;
+}
+
   auto compiled = compileNd(*lowered, train.program.plan, cache.get(), own, {}, &train.timings, *target);
   if (!compiled)
     return false;

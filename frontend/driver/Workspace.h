@@ -18,6 +18,7 @@ struct BuiltTrain {
   Program program;                              ///< without an object if it is to be interpreted
   mlir::OwningOpRef<mlir::ModuleOp> nd;         ///< the module at the nd stage
   std::map<std::string, double> hyperparameters; ///< those that are numbers, by name
+  std::map<std::string, std::string> schedules;  ///< hyperparameters of rules that follow one: "adamw.lr" to "cosine"
   Timings timings;
 };
 
@@ -34,6 +35,8 @@ public:
 
   /// Values of `--set`, each `NAME=VALUE`: constants, by name. None after a report.
   std::optional<std::vector<std::pair<std::string, elab::Value>>> overrides(const std::vector<std::string> &sets);
+  /// Takes a new context from now on. The old one, which a failure may have left in any state, is never freed.
+  void abandonContext() { (void)context.release(); }
 
   /// Elaborates a train and lowers it to nd. `own` gets its errors: a claim that failed before is none of them.
   std::optional<BuiltTrain> elaborate(const elab::TrainRequest &request, DiagnosticEngine &own);
@@ -44,6 +47,8 @@ public:
   void report();
 
   SourceManager sources;
+  /// The same over other declarations than those of the opened file.
+  std::optional<BuiltTrain> elaborate(const elab::TrainRequest &request, DiagnosticEngine &own, const Library &names);
   DiagnosticEngine diags;
   SpecLibrary library;
   elab::ScopePtr globals;

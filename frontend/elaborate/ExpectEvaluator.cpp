@@ -238,7 +238,34 @@ std::optional<Value> ExpectEvaluator::value(const ast::Expr &expr) {
   return value.isInvalid() ? std::nullopt : std::optional(e.known(value, expr.span));
 }
 
-bool ExpectEvaluator::experiment(const ast::ExperimentDecl &decl, const RunTrain &runTrain, bool verbose) {
+std::optional<Value> ExpectEvaluator::elaborated(const ast::Expr &expr) {
+  Frame frame(std::make_shared<Scope>(globals));
+  Value value = e.evaluate(expr, frame);
+  return value.isInvalid() || e.hasFailed() ? std::nullopt : std::optional(value);
+}
+
+std::optional<TrainRequest> ExpectEvaluator::request(const ast::RunStmt &stmt) {
+  std::optional<TrainRequest> asked;
+  Frame frame(std::make_shared<Scope>(globals));
+  (void)run(stmt, frame, [&](TrainRequest request) {
+    asked = std::move(request);
+    return nullptr;
+  });
+  return asked;
+}
+
+void ExpectEvaluator::allowDraws() {
+  e.mayDraw = true;
+  e.drawStream = nd::Stream::noise;
+}
+
+bool ExpectEvaluator::claim(const ast::Expr &expr, bool verbose) {
+  Frame frame(std::make_shared<Scope>(globals));
+  return expect(expr, frame, verbose);
+}
+
+bool ExpectEvaluator::experiment(const ast::ExperimentDecl &decl, const Runs &runs, bool verbose,
+                                 std::map<std::string, Value> given) {
   auto scope = std::make_shared<Scope>(globals);
   std::map<std::string, Value> none;
   if (!e.bindValues(decl.parameters, none, scope, NameKind::Hyperparameter, "`" + decl.name.text + "`", decl.name.span))

@@ -41,3 +41,11 @@ private:
 };
 
 } // namespace dyn::elab
+  /// The same as code that is still to be run: its arrays are results of this evaluator's ops.
+  std::optional<Value> elaborated(const ast::Expr &expr);
+  /// What `run NAME = …` asks for; none after a report.
+  std::optional<TrainRequest> request(const ast::RunStmt &stmt);
+  /// Lets expressions draw, from the stream of noise.
+  void allowDraws();
+  /// Whether a claim holds; reported where it does not.
+  bool claim(const ast::Expr &expr, bool verbose);

@@ -8,6 +8,7 @@
 #include <string>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace dyn {
@@ -70,6 +71,15 @@ public:
       lastStep = step;
       lastTick = now;
     }
+    if (progress->held.load(std::memory_order_relaxed)) {
+      // The line stays as it is, and the clock of the rate starts anew afterwards.
+      if (terminal && !std::exchange(hushed, true)) {
+        redraw(line(step));
+        put("\n");
+      }
+      return;
+    }
+    hushed = false;
     if (terminal) {
       redraw(line(step));
     } else if (std::chrono::duration<double>(now - start).count() >= nextPlain) {
@@ -105,6 +115,7 @@ private:
   int64_t lastStep = 0;
   double stepsASecond = 0;
   double nextPlain = 1;
+  bool hushed = false; ///< the loop is held
 
   std::string line(int64_t step) const {
     std::string text = "step " + std::to_string(step) + "/" + std::to_string(progress->total);

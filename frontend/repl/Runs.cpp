@@ -1,0 +1,361 @@
+#include "frontend/repl/Runs.h"
+
+#include "frontend/AstWalk.h"
+#include "frontend/parse/Parser.h"
+
+#include <csignal>
+#include <cstdio>
+#include <unistd.h>
+
+namespace dyn::repl {
+
+//===----------------------------------------------------------------------===//
+// Ctrl-C
+//===----------------------------------------------------------------------===//
+
+namespace {
+std::atomic<StepGate *> watched{nullptr};
+std::atomic<bool> interrupted{false};
+
+void onInterrupt(int) {
+  interrupted.store(true, std::memory_order_relaxed);
+  if (StepGate *gate = watched.load(std::memory_order_relaxed))
+    gate->holdFrom(0);
+}
+} // namespace
+
+void catchInterrupts() {
+  struct sigaction action = {};
+  action.sa_handler = onInterrupt; // without SA_RESTART: a line that is being read ends
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+bool takeInterrupt() { return interrupted.exchange(false, std::memory_order_relaxed); }
+
+//===----------------------------------------------------------------------===//
+// One run
+//===----------------------------------------------------------------------===//
+
+LiveRun::~LiveRun() {
+  gate.stop();
+  join();
+}
+
+bool LiveRun::start(DiagnosticEngine &diags, int threads, bool progress) {
+  auto code = Code::link(built.program.object, diags);
+  SessionOptions options;
+  options.threads = threads;
+  options.progress = progress;
+  options.gate = &gate;
+  execution = code ? Execution::create(built.program.plan, code, std::move(options), diags) : nullptr;
+  if (!execution)
+    return false;
+  thread = std::thread([this] {
+    execution->run();
+    gate.finish();
+  });
+  return true;
+}
+
+void LiveRun::join() {
+  if (thread.joinable())
+    thread.join();
+}
+
+static elab::Elem elemOf(plan::Element element) {
+  return element == plan::Element::i64  ? elab::Elem::Int
+         : element == plan::Element::i1 ? elab::Elem::Bool
+                                        : elab::Elem::Real;
+}
+
+static std::shared_ptr<elab::Series> arrayOf(const Session &session, const plan::Leaf &leaf) {
+  auto array = std::make_shared<elab::Series>();
+  array->name = leaf.path;
+  array->elem = elemOf(leaf.element);
+  array->shape.assign(leaf.shape.begin(), leaf.shape.end());
+  int64_t count = 1;
+  for (int64_t size : leaf.shape)
+    count *= size;
+  const void *data = session.data(leaf);
+  for (int64_t i = 0; i < count; ++i)
+    switch (leaf.element) {
+    case plan::Element::f32:
+      array->values.push_back(static_cast<const float *>(data)[i]);
+      break;
+    case plan::Element::f64:
+      array->values.push_back(static_cast<const double *>(data)[i]);
+      break;
+    case plan::Element::i64:
+      array->values.push_back(static_cast<double>(static_cast<const int64_t *>(data)[i]));
+      break;
+    case plan::Element::i1:
+      array->values.push_back(static_cast<const uint8_t *>(data)[i] != 0);
+      break;
+    }
+  return array;
+}
+
+/// States by the kind of their owner and by its name: `optimizer adamw.m` is `optimizer.m` and `adamw.m`. The first of
+/// several that a word fits keeps it.
+static void addStates(elab::RunResult &result, const Session &session) {
+  for (const plan::Leaf &state : session.plan().states) {
+    auto array = arrayOf(session, state);
+    size_t blank = state.path.find(' ');
+    size_t dot = state.path.rfind('.');
+    if (blank == std::string::npos || dot < blank)
+      continue;
+    result.series.try_emplace(state.path.substr(0, blank) + state.path.substr(dot), array);
+    result.series.try_emplace(state.path.substr(blank + 1), array);
+  }
+}
+
+std::shared_ptr<elab::RunResult> LiveRun::result() {
+  if (seen && seenAt == step())
+    return seen;
+  seenAt = step();
+  seen = execution->result();
+  seen->name = name;
+  seen->hyperparameters = built.hyperparameters;
+  addStates(*seen, execution->session());
+  return seen;
+}
+
+//===----------------------------------------------------------------------===//
+// Finding
+//===----------------------------------------------------------------------===//
+
+LiveRun *Runs::findQuietly(const std::string &name) const {
+  auto it = runs.find(name.empty() ? current : name);
+  return it == runs.end() ? nullptr : it->second.get();
+}
+
+LiveRun *Runs::find(const std::string &name) {
+  LiveRun *run = findQuietly(name);
+  if (run) {
+    current = run->name;
+    return run;
+  }
+  auto report = work.diags.report(Diag::no_run, Span(), name.empty() ? "yet" : "`" + name + "`");
+  if (std::string near = nearest(name, all()); !near.empty())
+    report.help("did you mean `" + near + "`?");
+  else
+    report.help("`run r = …` starts one");
+  return nullptr;
+}
+
+std::vector<std::string> Runs::all() const {
+  std::vector<std::string> list;
+  for (auto &[name, run] : runs)
+    list.push_back(name);
+  return list;
+}
+
+/// The name means the run as it is when it is read.
+void Runs::bind(LiveRun &run) {
+  work.globals->names.erase(run.name);
+  work.globals->defineLazy(run.name, elab::NameKind::Local, {}, [&run] { return elab::Value(run.result()); });
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+bool Runs::run(const ast::RunStmt &stmt) {
+  if (stmt.name && names.find(stmt.name.text) && !findQuietly(stmt.name.text)) {
+    work.diags.report(Diag::hidden_name, stmt.name.span, stmt.name.text, "what is declared under that name")
+        .help("choose another name, such as `" + stmt.name.text + "_1`");
+    return false;
+  }
+  elab::ExpectEvaluator evaluator(work.mlirContext(), work.diags, names, work.globals);
+  auto request = evaluator.request(stmt);
+  if (!request)
+    return false;
+  const SourceFile *file = work.sources.file(stmt.span);
+  std::string variant(file ? file->text(stmt.variant.span) : "");
+  std::string name = stmt.name.text;
+  for (int n = 1; name.empty(); ++n)
+    if (std::string free = "r" + std::to_string(n); !names.find(free))
+      name = free;
+  request->runName = name;
+  auto built = work.elaborate(*request, work.diags, names);
+  if (!built || !work.generate(*built, work.diags))
+    return false;
+  lastTimings = built->timings;
+  lastTimings.push_back({built->program.fromCache ? "code: kept" : "code: generated", 0});
+  auto made = std::make_unique<LiveRun>(name, std::move(variant), std::move(*request), std::move(*built));
+  if (auto steps = std::exchange(nextHold, std::nullopt))
+    made->gate.holdFrom(*steps);
+  if (!made->start(work.diags, threads, isatty(STDERR_FILENO) == 1))
+    return false;
+  LiveRun &run = *made;
+  runs[name] = std::move(made);
+  current = name;
+  bind(run);
+  return watch(run);
+}
+
+/// Until the loop is held or over.
+bool Runs::watch(LiveRun &run) {
+  takeInterrupt();
+  watched = &run.gate;
+  StepGate::State state = run.gate.await();
+  watched = nullptr;
+  takeInterrupt();
+  if (state == StepGate::State::Finished)
+    return conclude(run);
+  std::printf("%s is paused after step %lld of %lld\n", run.name.c_str(), static_cast<long long>(run.step()),
+              static_cast<long long>(run.total()));
+  return true;
+}
+
+bool Runs::conclude(LiveRun &run) {
+  run.join();
+  const Outcome &outcome = run.execution->outcome();
+  if (outcome.status == DYN_INTERRUPTED) {
+    std::printf("%s is stopped after step %lld of %lld\n", run.name.c_str(), static_cast<long long>(outcome.step),
+                static_cast<long long>(run.total()));
+    return true;
+  }
+  size_t errors = work.diags.errorCount();
+  run.execution->explain([&] { return *run.built.nd; }, work.diags, work.sources);
+  if (work.diags.errorCount() != errors)
+    return false;
+  std::printf("%s\n", run.execution->summary().c_str());
+  elab::ExpectEvaluator evaluator(work.mlirContext(), work.diags, names, work.globals);
+  return evaluator.train(*run.request.decl, run.request, *run.result(), /*verbose=*/true);
+}
+
+bool Runs::resume(const std::string &name, std::optional<int64_t> steps) {
+  LiveRun *run = find(name);
+  if (!run)
+    return false;
+  if (run->isOver()) {
+    work.diags.report(Diag::run_over, Span(), run->name)
+        .help("`run " + run->name + " = " + run->variant + "` starts it again");
+    return false;
+  }
+  run->gate.resume(steps ? run->step() + *steps : StepGate::never);
+  return watch(*run);
+}
+
+bool Runs::stop(const std::string &name) {
+  LiveRun *run = find(name);
+  if (!run)
+    return false;
+  if (run->isOver()) {
+    work.diags.report(Diag::run_over, Span(), run->name)
+        .help("its metrics and parameters stay, `" + run->name + ".params.…`");
+    return false;
+  }
+  run->gate.stop();
+  return watch(*run);
+}
+
+//===----------------------------------------------------------------------===//
+// Changing numbers
+//===----------------------------------------------------------------------===//
+
+std::vector<std::pair<std::string, std::string>> Runs::settable(const LiveRun &run) const {
+  std::vector<std::pair<std::string, std::string>> paths;
+  for (auto &parameter : run.request.decl->parameters.items)
+    paths.emplace_back(parameter.name.text, parameter.name.text);
+  ast::walk(*run.request.decl->body, [&](const ast::Node &node) {
+    auto *clause = ast::dynCast<ast::RuleClause>(&node);
+    const ast::NameExpr *root = clause ? ast::rootName(*clause->value) : nullptr;
+    auto *rule = root ? ast::dynCast<ast::RuleDecl>(names.find(root->name)) : nullptr;
+    if (!rule)
+      return true;
+    std::string word = clause->name ? clause->name.text : ast::spelling(clause->rule);
+    for (auto &parameter : rule->parameters.items)
+      paths.emplace_back(word + "." + parameter.name.text, rule->name.text + "." + parameter.name.text);
+    return true;
+  });
+  return paths;
+}
+
+/// The path that a person means: whole, by the rule's name, or its last word where only one path ends in it.
+std::optional<std::string> Runs::resolve(const LiveRun &run, const std::string &path) {
+  auto paths = settable(run);
+  std::vector<std::string> fitting, known;
+  for (auto &[whole, alias] : paths) {
+    if (path == whole || path == alias)
+      return whole;
+    if (whole.ends_with("." + path))
+      fitting.push_back(whole);
+    known.push_back(whole);
+    known.push_back(whole.substr(whole.rfind('.') + 1));
+  }
+  if (fitting.size() == 1)
+    return fitting.front();
+  auto report = work.diags.report(Diag::set_unknown, Span(), run.name, path);
+  if (fitting.size() > 1)
+    report.help("say which: `" + fitting[0] + "` or `" + fitting[1] + "`");
+  else if (std::string near = nearest(path, known); !near.empty())
+    report.help("did you mean `" + near + "`?");
+  return std::nullopt;
+}
+
+/// The run's train with other values, as `with` in an experiment has them; nothing after a report.
+std::optional<BuiltTrain> Runs::rebuilt(LiveRun &run, const std::map<std::string, std::string> &settings,
+                                        const std::string &entry) {
+  std::string text = "run " + run.name + " = " + run.variant + " with ";
+  for (auto &[path, value] : settings)
+    text += (text.ends_with(" with ") ? "" : ", ") + path + " = " + value;
+  auto parsed = parseEntry(work.sources.add(entry, text), work.diags);
+  auto *stmt = parsed && parsed->actions.size() == 1
+                   ? ast::dynCast<ast::RunStmt>(parsed->actions.front().statement.get())
+                   : nullptr;
+  if (!stmt)
+    return std::nullopt;
+  elab::ExpectEvaluator evaluator(work.mlirContext(), work.diags, names, work.globals);
+  auto request = evaluator.request(*stmt);
+  if (!request)
+    return std::nullopt;
+  request->runName = run.name;
+  return work.elaborate(*request, work.diags, names);
+}
+
+bool Runs::set(const std::string &path, const std::string &value, const std::string &entry) {
+  LiveRun *run = find("");
+  if (!run)
+    return false;
+  if (run->isOver()) {
+    work.diags.report(Diag::run_over, Span(), run->name)
+        .help("`run " + run->name + " = … with " + path + " = " + value + "` starts another");
+    return false;
+  }
+  auto whole = resolve(*run, path);
+  if (!whole)
+    return false;
+  auto settings = run->settings;
+  settings[*whole] = value;
+  auto other = rebuilt(*run, settings, entry);
+  if (!other)
+    return false;
+  const plan::Plan &now = run->execution->session().plan(), &wanted = other->program.plan;
+  if (programText(*other->nd) != programText(*run->built.nd) || wanted.total != now.total ||
+      wanted.numbers.size() != now.numbers.size())
+    return refuseSetting(*run, *whole, value);
+  run->execution->session().setNumbers(wanted.numbers);
+  run->settings = std::move(settings);
+  run->built.hyperparameters = std::move(other->hyperparameters);
+  std::printf("%s = %s from step %lld on\n", whole->c_str(), value.c_str(), static_cast<long long>(run->step()));
+  return true;
+}
+
+/// Another value would be another program.
+bool Runs::refuseSetting(const LiveRun &run, const std::string &path, const std::string &value) {
+  std::string other = "`run b = " + run.variant + " with " + path + " = " + value + "` starts another run";
+  for (auto &[name, schedule] : run.built.schedules)
+    if (name.substr(name.rfind('.')) == "." + path.substr(path.rfind('.') + 1)) {
+      work.diags.report(Diag::set_scheduled, Span(), path, schedule)
+          .note("`" + schedule + "` says a value for each step; a fixed one is another program")
+          .help("set the schedule's numbers, `set " + path + " " + schedule + "(" + value + ", …)`, or " + other);
+      return false;
+    }
+  work.diags.report(Diag::set_program, Span(), path, run.name).help(other);
+  return false;
+}
+
+} // namespace dyn::repl
