@@ -101,7 +101,8 @@ class Terminal:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
                 return os.waitstatus_to_exitcode(status)
-            self.read(0.1)
+            if not self.read(0.1):
+                time.sleep(0.1)
         os.kill(self.pid, signal.SIGKILL)
         raise SystemExit("the session does not end")
 
