@@ -358,7 +358,7 @@ static std::vector<std::string> partsOf(const TrainDecl &train) {
 
 void NameResolver::changePart(const ChangePart &part, const Decl *decl) {
   bool isWord = part.path.text() == "precision" || part.path.text() == "graph";
-  if (isWord && isa<NameExpr>(part.value.get()))
+  if (isWord && (isa<NameExpr>(part.value.get()) || isa<ArrayExpr>(part.value.get())))
     lenient(*part.value);
   else
     value(part.value.get());

@@ -253,19 +253,14 @@ private:
   //===--------------------------------------------------------------------===//
 
   bool runStatement(const RunStmt &run) {
-    if (run.sweep)
-      return refuseWord(run.span, "sweep", "write one `run` a value");
     if (run.variant.fork)
       return refuseWord(run.variant.span, "fork");
     for (const Change &change : run.variant.changes) {
       if (!change.removed.empty())
         return refuseWord(change.span, "without");
-      for (const ChangePart &part : change.parts) {
-        if (part.swept)
-          return refuse(part.span, "`in` of a run is", "write `" + part.path.text() + " = …`");
+      for (const ChangePart &part : change.parts)
         if (sourceOptions(part.sourceOptions))
           return true;
-      }
     }
     return false;
   }

@@ -66,15 +66,20 @@ Block::~Block() {
     std::free(base);
 }
 
-Expected<Arenas> Arenas::create(const std::vector<plan::Arena> &list, const std::shared_ptr<Device> &device) {
+Expected<Arenas> Arenas::create(const std::vector<plan::Arena> &list, const SharedBlocks &shared,
+                                const std::shared_ptr<Device> &device) {
   Arenas arenas;
-  for (const plan::Arena &arena : list) {
-    Expected<Block> block = Block::create(arena.bytes, device);
-    if (!block)
-      return Status::error("arena `" + arena.name + "`: " + block.status().message() +
-                           "; use a smaller batch or model, or f32");
+  for (size_t i = 0; i < list.size(); ++i) {
+    std::shared_ptr<const Block> block = i < shared.size() ? shared[i] : nullptr;
+    if (!block) {
+      Expected<Block> made = Block::create(list[i].bytes, device);
+      if (!made)
+        return Status::error("arena `" + list[i].name + "`: " + made.status().message() +
+                             "; use a smaller batch or model, or f32");
+      block = std::make_shared<const Block>(std::move(*made));
+    }
     arenas.pointers.push_back(block->data());
-    arenas.blocks.push_back(std::move(*block));
+    arenas.blocks.push_back(std::move(block));
   }
   return arenas;
 }

@@ -33,20 +33,25 @@ private:
   std::shared_ptr<Device> device; ///< whose memory it is; null: this machine's
 };
 
+/// Blocks by number of their arena, null for the others: what several sessions of one program have in common.
+using SharedBlocks = std::vector<std::shared_ptr<const Block>>;
+
 /// All arenas of a plan, in its order.
 class Arenas {
 public:
-  /// Fails when memory is short, naming the arena and its size.
-  static Expected<Arenas> create(const std::vector<plan::Arena> &list,
+  /// Fails when memory is short, naming the arena and its size. `shared`: blocks that stand for an arena of their own;
+  /// empty, or one entry an arena.
+  static Expected<Arenas> create(const std::vector<plan::Arena> &list, const SharedBlocks &shared = {},
                                  const std::shared_ptr<Device> &device = nullptr);
 
   /// What DynContext::arenas points at; stable while this lives and is not moved from.
   void *const *bases() const { return pointers.data(); }
   void *operator[](int64_t arena) const { return pointers[static_cast<size_t>(arena)]; }
   int64_t count() const { return static_cast<int64_t>(pointers.size()); }
+  const std::shared_ptr<const Block> &block(int64_t arena) const { return blocks[static_cast<size_t>(arena)]; }
 
 private:
-  std::vector<Block> blocks;
+  SharedBlocks blocks;
   std::vector<void *> pointers;
 };
 

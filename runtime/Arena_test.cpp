@@ -34,4 +34,12 @@ TEST(Arena, pointersStayWhenArenasMove) {
   EXPECT_EQ(second[0], address);
 }
 
+TEST(Arena, sharedBlocksStandForArenas) {
+  Expected<Arenas> first = Arenas::create({{"a", "params", 64}, {"x", "field", 64}});
+  SharedBlocks shared = {nullptr, first->block(1)};
+  Expected<Arenas> second = Arenas::create({{"a", "params", 64}, {"x", "field", 64}}, shared);
+  EXPECT_EQ((*first)[1], (*second)[1]);
+  EXPECT_NE((*first)[0], (*second)[0]);
+}
+
 } // namespace

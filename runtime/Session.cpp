@@ -29,31 +29,6 @@ void onInterrupt(int) {
     _exit(130);
 }
 
-/// Puts the handler in place and takes it away again.
-class InterruptGuard {
-public:
-  explicit InterruptGuard(bool wanted) : wanted(wanted) {
-    interrupts = 0;
-    if (!wanted)
-      return;
-    struct sigaction action = {};
-    action.sa_handler = onInterrupt;
-    action.sa_flags = SA_RESTART; // files being written go on
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, &before);
-  }
-  ~InterruptGuard() {
-    if (wanted)
-      sigaction(SIGINT, &before, nullptr);
-  }
-  InterruptGuard(const InterruptGuard &) = delete;
-  InterruptGuard &operator=(const InterruptGuard &) = delete;
-
-private:
-  bool wanted;
-  struct sigaction before = {};
-};
-
 DynRuntime::Event makeEvent(const plan::Event &event) {
   using Kind = DynRuntime::EventKind;
   Kind kind = event.kind == "step"    ? Kind::step
@@ -167,7 +142,38 @@ Status startMetrics(DynRuntime &runtime) {
   return runtime.metrics.start(runtime.plan, std::move(sinks));
 }
 
+/// Arenas that only loading writes and only loading reads.
+void forgetLoading(plan::Plan &plan, std::vector<plan::Arena> &arenas) {
+  for (const plan::Source &source : plan.sources) {
+    for (const plan::RawInput &input : source.inputs)
+      arenas[static_cast<size_t>(input.arena)].bytes = 0;
+    for (int64_t arena : source.chunkArenas)
+      if (arena >= 0)
+        arenas[static_cast<size_t>(arena)].bytes = 0;
+  }
+}
+
 } // namespace
+
+struct InterruptScope::State {
+  struct sigaction before = {};
+};
+
+InterruptScope::InterruptScope() : state(std::make_unique<State>()) {
+  interrupts = 0;
+  struct sigaction action = {};
+  action.sa_handler = onInterrupt;
+  action.sa_flags = SA_RESTART; // files being written go on
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, &state->before);
+}
+
+InterruptScope::~InterruptScope() {
+  sigaction(SIGINT, &state->before, nullptr);
+  interrupts = 0;
+}
+
+bool InterruptScope::isInterrupted() { return interrupts.load(std::memory_order_relaxed) > 0; }
 
 int Outcome::exitCode() const {
   if (status == DYN_INTERRUPTED)
@@ -190,7 +196,11 @@ Expected<std::unique_ptr<Session>> Session::create(plan::Plan plan, EntryLookup 
   runtime->options = std::move(options);
   if (!runtime->lookup(runtime->plan.entry))
     return Status::error("the program has no entry point `" + runtime->plan.entry + "`; compile it again");
-  Expected<Arenas> arenas = Arenas::create(runtime->plan.arenas, runtime->options.device);
+  std::vector<plan::Arena> wanted = runtime->plan.arenas;
+  const LoadedSets *shared = runtime->options.sets.get();
+  if (shared)
+    forgetLoading(runtime->plan, wanted);
+  Expected<Arenas> arenas = Arenas::create(wanted, shared ? shared->blocks : SharedBlocks(), runtime->options.device);
   if (!arenas)
     return arenas.status();
   runtime->arenas = std::move(*arenas);
@@ -211,6 +221,8 @@ Expected<std::unique_ptr<Session>> Session::create(plan::Plan plan, EntryLookup 
 }
 
 Status Session::load() {
+  if (runtime->options.sets)
+    return {};
   for (size_t i = 0; i < runtime->plan.sources.size(); ++i) {
     const plan::Source &source = runtime->plan.sources[i];
     Entry function = runtime->lookup(source.function);
@@ -223,9 +235,23 @@ Status Session::load() {
   return {};
 }
 
+std::shared_ptr<const LoadedSets> Session::sets() const {
+  if (runtime->options.sets)
+    return runtime->options.sets;
+  auto sets = std::make_shared<LoadedSets>();
+  sets->blocks.resize(runtime->plan.arenas.size());
+  for (const plan::Set &set : runtime->plan.sets)
+    for (int64_t arena : set.fieldArenas)
+      if (arena >= 0)
+        sets->blocks[static_cast<size_t>(arena)] = runtime->arenas.block(arena);
+  return sets;
+}
+
 Outcome Session::run() {
   Outcome outcome;
-  InterruptGuard guard(runtime->options.catchInterrupt);
+  std::optional<InterruptScope> scope;
+  if (runtime->options.catchInterrupt)
+    scope.emplace();
   outcome.output = startMetrics(*runtime);
   if (!outcome.output.isOk())
     return outcome;
@@ -259,11 +285,4 @@ const void *Session::data(const plan::Leaf &leaf) const {
 
 } // namespace dyn
 
-bool DynRuntime::interrupted() { return dyn::interrupts.load(std::memory_order_relaxed) > 0; }
-
-void Session::setNumbers(const std::vector<plan::Number> &numbers) {
-  runtime->plan.numbers = numbers;
-  for (size_t i = 0; i < numbers.size() && i < runtime->numbers.size(); ++i)
-    runtime->numbers[i] = numbers[i].value;
-}
-
+bool DynRuntime::interrupted() { return dyn::InterruptScope::isInterrupted(); }

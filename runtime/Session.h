@@ -13,6 +13,7 @@
 #ifndef DYN_RUNTIME_SESSION_H
 #define DYN_RUNTIME_SESSION_H
 
+#include "runtime/Arena.h"
 #include "runtime/Device.h"
 #include "runtime/Metrics.h"
 #include "runtime/Plan.h"
@@ -30,6 +31,12 @@
 namespace dyn {
 
 using Entry = std::function<void(DynContext *)>;
+/// The sets of a session once they are filled. Nothing writes them any more, so sessions whose plans have the same
+/// arenas, sources, sets, and numbers that data functions read, may share them; they live as long as one of those does.
+struct LoadedSets {
+  SharedBlocks blocks;
+};
+
 /// From the name of an entry point to its code; empty when there is none of that name.
 using EntryLookup = std::function<Entry(const std::string &)>;
 
@@ -40,7 +47,8 @@ struct SessionOptions {
   bool progress = false;    ///< a progress line on stderr
   bool keepSeries = true;   ///< keep metrics in memory (for `expect`)
   std::shared_ptr<Device> device; ///< where kernels run and arenas are; null: this machine
-  bool catchInterrupt = false; ///< SIGINT ends the run after the present step; a second one kills
+  bool catchInterrupt = false; ///< an InterruptScope around the run
+  std::shared_ptr<const LoadedSets> sets; ///< of another session: load() has nothing to do
   std::vector<std::unique_ptr<Sink>> sinks; ///< more places for metrics
 };
 
@@ -67,6 +75,8 @@ public:
 
   /// Reads every source and fills the sets; names file, row and field of what it refuses.
   Status load();
+  /// The sets, once loaded, for other sessions.
+  std::shared_ptr<const LoadedSets> sets() const;
   /// Runs plan.entry to its end, drains metrics, writes final.safetensors when there is a folder.
   Outcome run();
 
@@ -86,8 +96,25 @@ private:
   std::unique_ptr<DynRuntime> runtime;
 };
 
-/// Asks the running session to stop after the present step, as the first SIGINT does. Async-signal-safe.
+/// Asks the running sessions to stop after the present step, as the first SIGINT does. Async-signal-safe.
 void requestInterrupt();
+
+/// While it lives SIGINT ends the runs of this process after their present step; a second one kills. One at a time: whoever
+/// runs several sessions makes one around all of them.
+class InterruptScope {
+public:
+  InterruptScope();
+  ~InterruptScope();
+  InterruptScope(const InterruptScope &) = delete;
+  InterruptScope &operator=(const InterruptScope &) = delete;
+
+  /// Whether a person asked to stop since the scope began.
+  static bool isInterrupted();
+
+private:
+  struct State;
+  std::unique_ptr<State> state; ///< what SIGINT did before
+};
 
 } // namespace dyn
 #endif // DYN_RUNTIME_SESSION_H

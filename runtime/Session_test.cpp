@@ -232,4 +232,41 @@ TEST(Session, drawsDoNotDependOnThreads) {
   EXPECT_EQ(drawn[0], drawn[2]);
 }
 
+TEST(Session, setsAreLoadedOnceForAllWhoShareThem) {
+  auto first = std::make_unique<Execution>();
+  first->go(countingPlan(7));
+  SessionOptions options;
+  options.sets = first->session->sets();
+  Execution second;
+  second.go(countingPlan(7), std::move(options));
+  const DynContext &one = first->session->context(), &two = second.session->context();
+  EXPECT_EQ(one.arenas[2], two.arenas[2]);
+  EXPECT_NE(one.arenas[0], two.arenas[0]);
+  EXPECT_EQ(second.session->sets()->blocks[2]->data(), two.arenas[2]);
+  first.reset(); // the sets outlive the session that loaded them
+  for (int64_t i = 0; i < 10; ++i)
+    EXPECT_EQ(static_cast<const double *>(two.arenas[2])[i], double(i));
+  EXPECT_EQ(second.outcome.exitCode(), 0);
+}
+
+TEST(Session, anInterruptEndsAllRunsOfItsScope) {
+  {
+    InterruptScope scope;
+    Execution first, second;
+    first.program.duringStep = [](DynContext *ctx) {
+      if (ctx->clock.step == 2)
+        raise(SIGINT);
+    };
+    first.go(countingPlan(100));
+    EXPECT_TRUE(InterruptScope::isInterrupted());
+    second.go(countingPlan(100));
+    EXPECT_EQ(first.outcome.step, 3);
+    EXPECT_EQ(second.outcome.step, 0);
+    EXPECT_EQ(second.outcome.exitCode(), 130);
+  }
+  Execution after;
+  after.go(countingPlan(5));
+  EXPECT_EQ(after.outcome.exitCode(), 0);
+}
+
 } // namespace

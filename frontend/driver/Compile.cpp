@@ -119,8 +119,7 @@ std::string programText(ModuleOp module) {
   return text;
 }
 
-/// What compilation added to a cached plan, put beside what this spec says of numbers, names and places.
-static plan::Plan mergePlans(plan::Plan fresh, plan::Plan compiled) {
+plan::Plan mergePlans(plan::Plan fresh, plan::Plan compiled) {
   for (size_t i = fresh.arenas.size(); i < compiled.arenas.size(); ++i)
     fresh.arenas.push_back(compiled.arenas[i]);
   for (size_t i = fresh.sites.size(); i < compiled.sites.size(); ++i)

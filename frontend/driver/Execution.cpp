@@ -59,9 +59,10 @@ static std::shared_ptr<elab::RunResult> resultOf(Session &session) {
   for (const plan::Metric &metric : session.plan().metrics) {
     auto series = std::make_shared<elab::Series>();
     series->name = metric.name;
+    series->axes.push_back({metric.clock, {}, {}, true});
     series->shape.assign(metric.shape.begin(), metric.shape.end());
     if (auto it = session.series().find(metric.name); it != session.series().end()) {
-      series->at.assign(it->second.at.begin(), it->second.at.end());
+      series->axes.back().labels.assign(it->second.at.begin(), it->second.at.end());
       series->values = it->second.values;
     }
     result->series[metric.name] = series;
@@ -69,7 +70,6 @@ static std::shared_ptr<elab::RunResult> resultOf(Session &session) {
   for (const plan::Leaf &leaf : session.plan().params) {
     auto values = std::make_shared<elab::Series>();
     values->name = leaf.path;
-    values->isArray = true;
     int64_t count = 1;
     for (int64_t size : leaf.shape)
       count *= size;

@@ -1,6 +1,7 @@
 #include "frontend/driver/Runner.h"
 
 #include "frontend/AstWalk.h"
+#include "frontend/driver/Sweep.h"
 #include "frontend/elaborate/ExpectEvaluator.h"
 
 #include <cstdio>
@@ -91,12 +92,24 @@ std::optional<Runner::Chosen> Runner::choose() {
   }
   if (options.name.empty() && !chosen.experiments.empty())
     chosen.trains.clear();
-  if (!options.sets.empty() && !chosen.experiments.empty()) {
-    work.diags.report(Diag::set_experiment, Span(), chosen.experiments.front()->name.text)
-        .help("name the train to run, or write `with " + options.sets.front() + "` in the experiment");
-    return std::nullopt;
+  return chosen.experiments.empty() || setsAreRead(chosen.experiments) ? std::optional(chosen) : std::nullopt;
+}
+
+static bool hasParameter(const ast::ExperimentDecl &decl, const std::string &name) {
+  return llvm::any_of(decl.parameters.items, [&](auto &parameter) { return parameter.name.text == name; });
+}
+
+/// Whether each `--set` is a hyperparameter of an experiment that runs.
+bool Runner::setsAreRead(const std::vector<const ast::ExperimentDecl *> &experiments) {
+  for (const std::string &set : options.sets) {
+    std::string name = set.substr(0, set.find('='));
+    if (llvm::any_of(experiments, [&](auto *decl) { return hasParameter(*decl, name); }))
+      continue;
+    work.diags.report(Diag::set_experiment, Span(), set)
+        .help("name the train to run, write `with " + set + "` in the experiment, or give the experiment a hyperparameter");
+    return false;
   }
-  return chosen;
+  return true;
 }
 
 std::optional<elab::TrainRequest> Runner::requestFor(const ast::TrainDecl &decl) {
@@ -231,6 +244,24 @@ bool Runner::expects(const ast::TrainDecl &decl, const elab::TrainRequest &reque
   return evaluator.train(decl, request, result, !options.quiet);
 }
 
+std::vector<std::shared_ptr<elab::RunResult>> Runner::sweep(elab::SweepRequest request, int &status) {
+  for (elab::TrainRequest &member : request.members) {
+    member.checkBounds = options.checkBounds;
+    if (options.seed && !member.seed)
+      member.seed = options.seed;
+  }
+  SweepOptions how{options.threads, options.out, !options.quiet, options.interpret, options.timings, device};
+  SweepOutcome outcome = runSweep(work, request, how);
+  status = std::max(status, outcome.status);
+  size_t diverged = llvm::count_if(outcome.results, [](auto &result) { return result->diverged; });
+  if (!options.quiet && outcome.status == 0) {
+    std::printf("%s: %zu members%s\n", request.name.c_str(), outcome.results.size(),
+                diverged ? (", " + std::to_string(diverged) + " diverged").c_str() : "");
+    std::fflush(stdout);
+  }
+  return std::move(outcome.results);
+}
+
 int Runner::runExperiment(const ast::ExperimentDecl &decl) {
   elab::ExpectEvaluator evaluator(work.mlirContext(), work.diags, work.library, work.globals);
   int status = 0;
@@ -252,7 +283,17 @@ int Runner::runExperiment(const ast::ExperimentDecl &decl) {
     }
     return finished.result;
   };
-  bool held = evaluator.experiment(decl, runTrain, !options.quiet);
+  auto runMembers = [&](elab::SweepRequest request) { return sweep(std::move(request), status); };
+  auto sets = work.overrides(options.sets);
+  if (!sets) {
+    work.report();
+    return 1;
+  }
+  std::map<std::string, elab::Value> given;
+  for (auto &[name, value] : *sets)
+    if (hasParameter(decl, name))
+      given[name] = value;
+  bool held = evaluator.experiment(decl, {runTrain, runMembers}, !options.quiet, given);
   work.report();
   return std::max(status, held ? 0 : 1);
 }

@@ -5,6 +5,7 @@
 #include "frontend/driver/Execution.h"
 #include "frontend/driver/WarmStart.h"
 #include "frontend/driver/Workspace.h"
+#include "frontend/elaborate/ExpectEvaluator.h"
 #include "runtime/Device.h"
 
 namespace dyn {
@@ -48,6 +49,9 @@ private:
   bool placeProgram();
   int runTrain(const ast::TrainDecl &decl, const std::string &folder);
   int runExperiment(const ast::ExperimentDecl &decl);
+  bool setsAreRead(const std::vector<const ast::ExperimentDecl *> &experiments);
+  /// The members' results, or none and an exit status.
+  std::vector<std::shared_ptr<elab::RunResult>> sweep(elab::SweepRequest request, int &status);
   /// Runs the program of an earlier run. What its spec says is read only when its claims are due, or a failure.
   int runWarm(Program made);
   std::optional<elab::TrainRequest> requestFor(const ast::TrainDecl &decl);

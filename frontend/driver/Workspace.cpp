@@ -73,14 +73,16 @@ Workspace::overrides(const std::vector<std::string> &sets) {
   return values;
 }
 
-std::optional<BuiltTrain> Workspace::elaborate(const elab::TrainRequest &request, DiagnosticEngine &own) {
+std::unique_ptr<elab::Elaborated> Workspace::elaborateOnly(const elab::TrainRequest &request, DiagnosticEngine &own) {
   elab::Elaborator elaborator(mlirContext(), own, library, globals);
   auto elaborated = elab::TrainElaborator(elaborator).run(request);
-  if (!elaborated || own.hasErrors())
-    return std::nullopt;
+  return own.hasErrors() ? nullptr : std::move(elaborated);
+}
+
+std::optional<BuiltTrain> Workspace::lower(elab::Elaborated &elaborated, DiagnosticEngine &own) {
   BuiltTrain train;
-  train.program.plan = std::move(elaborated->plan);
-  train.nd = std::move(elaborated->module);
+  train.program.plan = std::move(elaborated.plan);
+  train.nd = std::move(elaborated.module);
   if (!lowerToNd(*train.nd, own, {}, &train.timings))
     return std::nullopt;
   train.hyperparameters = hyperparametersOf(elaborated);
@@ -89,8 +91,6 @@ std::optional<BuiltTrain> Workspace::elaborate(const elab::TrainRequest &request
   return train;
 }
 
-bool Workspace::generate(BuiltTrain &train, DiagnosticEngine &own) {
-  mlir::OwningOpRef<mlir::ModuleOp> lowered = train.nd->clone();
 std::map<std::string, double> hyperparametersOf(const elab::Elaborated &elaborated) {
   std::map<std::string, double> numbers;
   for (auto &[name, binding] : elaborated.scope->names)
@@ -111,6 +111,8 @@ std::optional<BuiltTrain> Workspace::elaborate(const elab::TrainRequest &request
   return elaborated && !own.hasErrors() ? lower(*elaborated, own) : std::nullopt;
 }
 
+bool Workspace::generate(BuiltTrain &train, DiagnosticEngine &own) {
+  mlir::OwningOpRef<mlir::ModuleOp> lowered = train.nd->clone();
   auto compiled = compileNd(*lowered, train.program.plan, cache.get(), own, {}, &train.timings, *target);
   if (!compiled)
     return false;

@@ -22,6 +22,9 @@ struct BuiltTrain {
   Timings timings;
 };
 
+/// The hyperparameters of a train that are numbers, by name.
+std::map<std::string, double> hyperparametersOf(const elab::Elaborated &elaborated);
+
 class Workspace {
 public:
   /// `useCache`: keep and reuse objects on disk.
@@ -32,14 +35,20 @@ public:
   const ast::Program *open(const std::string &file);
   /// Made on first use: a warm start needs none.
   mlir::MLIRContext &mlirContext();
-
-  /// Values of `--set`, each `NAME=VALUE`: constants, by name. None after a report.
-  std::optional<std::vector<std::pair<std::string, elab::Value>>> overrides(const std::vector<std::string> &sets);
   /// Takes a new context from now on. The old one, which a failure may have left in any state, is never freed.
   void abandonContext() { (void)context.release(); }
 
-  /// Elaborates a train and lowers it to nd. `own` gets its errors: a claim that failed before is none of them.
+  /// Values of `--set`, each `NAME=VALUE`: constants, by name. None after a report.
+  std::optional<std::vector<std::pair<std::string, elab::Value>>> overrides(const std::vector<std::string> &sets);
+
+  /// Elaborates a train, and no more. `own` gets its errors: a claim that failed before is none of them.
+  std::unique_ptr<elab::Elaborated> elaborateOnly(const elab::TrainRequest &request, DiagnosticEngine &own);
+  /// Lowers what was elaborated to nd.
+  std::optional<BuiltTrain> lower(elab::Elaborated &elaborated, DiagnosticEngine &own);
+  /// Both.
   std::optional<BuiltTrain> elaborate(const elab::TrainRequest &request, DiagnosticEngine &own);
+  /// The same over other declarations than those of the opened file.
+  std::optional<BuiltTrain> elaborate(const elab::TrainRequest &request, DiagnosticEngine &own, const Library &names);
   /// Generates code for it, or finds that in the cache.
   [[nodiscard]] bool generate(BuiltTrain &train, DiagnosticEngine &own);
 
@@ -47,8 +56,6 @@ public:
   void report();
 
   SourceManager sources;
-  /// The same over other declarations than those of the opened file.
-  std::optional<BuiltTrain> elaborate(const elab::TrainRequest &request, DiagnosticEngine &own, const Library &names);
   DiagnosticEngine diags;
   SpecLibrary library;
   elab::ScopePtr globals;

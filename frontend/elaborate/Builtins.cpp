@@ -74,6 +74,8 @@ const UnaryRow unaryRows[] = {
 } // namespace
 
 Value Elaborator::unaryMath(const std::string &name, const Value &x, Span span) {
+  if (meetsByName(x))
+    return overNames(x, span, [&](ArrayRef<Value> one) { return unaryMath(name, one[0], span); });
   const UnaryRow *row = llvm::find_if(unaryRows, [&](const UnaryRow &r) { return name == r.name; });
   if (auto *c = x.as<Const>()) {
     Const folded = *c;
@@ -96,6 +98,8 @@ Value Elaborator::unaryMath(const std::string &name, const Value &x, Span span) 
 Value Elaborator::select(const Value &condition, const Value &a, const Value &b, Span span) {
   if (auto known = knownBool(condition))
     return *known ? a : b;
+  if (meetsByName(condition) || meetsByName(a) || meetsByName(b))
+    return overNames({condition, a, b}, span, [&](ArrayRef<Value> all) { return select(all[0], all[1], all[2], span); });
   auto c = tensor(condition, span, "a condition");
   auto x = c ? tensor(a, span) : std::nullopt, y = x ? tensor(b, span) : std::nullopt;
   if (!c || !x || !y)

@@ -211,7 +211,7 @@ bool Elaborator::bindValues(const ast::Parameters &parameters, std::map<std::str
         good = false;
         continue;
       }
-      if (auto *array = value.as<std::shared_ptr<Series>>(); array && (*array)->isArray) {
+      if (auto *array = value.as<std::shared_ptr<Series>>(); array && !(*array)->isNamed()) {
         // Kept as numbers, in the declared element type.
         auto kept = std::make_shared<Series>(**array);
         kept->elem = elemOf(*typed);
@@ -246,7 +246,6 @@ Value Elaborator::computedNow(const Value &value, const ast::Expr &expr, Frame &
     return Value(Const{array->values.front(), array->elem, true, ""}, value.origin);
   auto made = std::make_shared<Series>();
   made->name = print(expr);
-  made->isArray = true;
   made->shape.assign(array->shape.begin(), array->shape.end());
   made->values = array->values;
   made->elem = array->elem;

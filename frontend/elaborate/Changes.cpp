@@ -22,7 +22,7 @@ const TrainChange *TrainElaborator::changeOf(llvm::StringRef path) const {
 /// A rule's clause as it stands, or as `with` has it.
 const ast::Expr &TrainElaborator::valueOf(const ast::RuleClause &clause) const {
   auto it = ruleChanges.find(&clause);
-  return it != ruleChanges.end() && it->second.whole ? *it->second.whole->part->value : *clause.value;
+  return it != ruleChanges.end() && it->second.whole ? *it->second.whole->written : *clause.value;
 }
 
 /// Another rule stands where the first one stood, unless the change says where.

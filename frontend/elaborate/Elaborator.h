@@ -12,7 +12,8 @@
 //   Types.cpp        declared types, shapes          Numbers.cpp    constants, casts, broadcasts
 //   Train.cpp, Objective.cpp, Sockets.cpp, Program.cpp, Rules.cpp, Changes.cpp: one train (TrainElaborator.h)
 //   Reductions.cpp   sum, mean, softmax …            Draws.cpp      distributions and draws
-//   Series.cpp       metrics of runs                 ExpectEvaluator.cpp  experiments and claims
+//   Series, RunResult: metrics, runs, sweeps          ExpectEvaluator.cpp, Sweeps.cpp: experiments and claims
+//   NamedAxes.cpp, NamedChoice.cpp, NamedReductions.cpp: what expressions do with them; Known.cpp: values computed now
 //   DataSources.cpp, DataFiles.cpp, DataSplits.cpp: data declarations
 //   Patterns.cpp     which leaves a clause is for
 //
@@ -21,6 +22,7 @@
 
 #include "frontend/Checks.h"
 #include "frontend/Diagnostics.h"
+#include "frontend/elaborate/Series.h"
 #include "frontend/elaborate/Value.h"
 #include "runtime/Plan.h"
 
@@ -42,6 +44,7 @@ namespace dyn::elab {
 struct TrainChange {
   const ast::ChangePart *part = nullptr;
   Value value; ///< invalid for `precision`, of which the word counts
+  const ast::Expr *written = nullptr; ///< what stands for the clause: the part's value, or that of a member of a sweep
 };
 
 /// What may be said from outside the spec: `--set`, `--seed`, and what an experiment's `with` changes.
@@ -157,6 +160,7 @@ private:
   static Elem elemOf(const Value &value);
   /// A constant as a rank-0 tensor: f64 or i64 or i1.
   Tensor materialise(const Const &constant, Span span);
+  Tensor constantOf(const Series &series, Span span);
   /// Anything numeric as a tensor; nothing (after a report) for others.
   std::optional<Tensor> tensor(const Value &value, Span span, const char *role = "this");
   Tensor cast(Tensor x, Elem elem, bool number, Span span);
@@ -180,6 +184,7 @@ private:
   Value evaluateMember(const ast::MemberExpr &expr, Frame &frame);
   Value evaluateIndex(const ast::IndexExpr &expr, Frame &frame);
   Value evaluateUnary(const ast::UnaryExpr &expr, Frame &frame);
+  Value unary(ast::UnaryOp op, const Value &x, Span span);
   Value evaluateConditional(const ast::ConditionalExpr &expr, Frame &frame);
   Value evaluateArray(const ast::ArrayExpr &expr, Frame &frame);
   Value binary(ast::BinaryOp op, const Value &a, const Value &b, Span span);
@@ -188,7 +193,6 @@ private:
   Value stackValues(const std::vector<Value> &items, Span span);
   Value indexOne(Tensor base, size_t dim, const ast::Expr &index, bool &dropped, Frame &frame);
   Value foldBinary(ast::BinaryOp op, const Const &a, const Const &b, Span span);
-  Value selectSeries(const Value &series, const ast::IndexExpr &expr, Frame &frame);
 
   //===--- Builtins.cpp ---===//
   struct Args;
@@ -216,11 +220,38 @@ private:
   Value leafOf(const Tensor &tree, const std::string &path, Span span);
   /// The parameters below a path as a tree.
   Value treeOf(const std::string &path, Span span);
-  Value seriesElementwise(llvm::StringRef op, const Value &a, const Value &b, Span span);
+
+  //===--- NamedAxes.cpp ---===//
+  /// An elementwise function of values of which some have named axes: `apply` gets them as plain arrays of one shape.
+  Value overNames(llvm::ArrayRef<Value> values, Span span, llvm::function_ref<Value(llvm::ArrayRef<Value>)> apply);
+  /// Whether `overNames` has to see to a value.
+  bool meetsByName(const Value &value) const { return !bareSeriesIsLast && isNamed(value); }
+  std::optional<std::vector<Axis>> joinAxes(llvm::ArrayRef<const Series *> parts, Span span);
   Value callSeries(const std::string &name, const std::vector<Value> &values, Span span);
+  Value sameBits(const Value &x, const Value &y, Span span);
+  Value settled(Series series, Span span);
+  /// Whether all entries are there and known; false after a report, silently for a sketch.
+  bool isWhole(const Series &series, Span span);
+
+  //===--- NamedChoice.cpp ---===//
+  Value selectSeries(const Value &series, const ast::IndexExpr &expr, Frame &frame);
+  Value selectMembers(const std::shared_ptr<RunResult> &sweep, const ast::IndexExpr &expr, Frame &frame);
+  Value atLabels(const Value &base, const ast::CallExpr &call, Frame &frame);
+  void bindAxes(const std::vector<Axis> &axes, bool isSketch, Scope &scope, Span span);
+  std::optional<std::pair<size_t, std::vector<int64_t>>>
+  maskedPositions(const Series &mask, const std::vector<Axis> &axes, const std::string &name, Span span);
+  std::optional<std::pair<size_t, int64_t>> labelledPosition(const std::vector<Axis> &axes, const ast::Argument &arg,
+                                                             const std::string &what, Frame &frame);
+  std::optional<int64_t> positionIn(const Value &value, int64_t size, Span span);
+  void reportNoAxis(const std::string &what, const std::string &name, const std::vector<Axis> &axes, Span span);
+
+  //===--- NamedReductions.cpp ---===//
+  Value reduceNamed(const std::string &name, const Series &series, const ast::Expr *over, Span span, Frame &frame);
+  std::optional<std::vector<size_t>> axesOver(const Series &series, const ast::Expr *over);
 
   //===--- Reductions.cpp ---===//
   Value callReduction(const std::string &name, const Args &args, Frame &frame);
+  Value reduction(const std::string &name, Value x, const ast::Expr *axis, const ast::Expr *over, Span span, Frame &frame);
   Value callDraw(const std::string &name, const Args &args, Frame &frame);
   Value reduceOver(ir::OverKind kind, const Tensor &t, const ast::Expr &over, Span span);
   std::optional<llvm::SmallVector<int64_t>> reducedDims(const Tensor &t, const ast::Expr *axis, Frame &frame);
@@ -290,6 +321,7 @@ private:
   void executeWhile(const ast::WhileStmt &stmt, Frame &frame);
   Value collect(const ast::Ident &variable, const ast::Expr &range, const ast::Block *block, const ast::Expr *body,
                 Span span, Frame &frame);
+  Value collected(const RunResult &sweep, const std::vector<Value> &yields, Span span);
   void scan(const ast::Ident *variable, const Value &items, int64_t trip, const ast::Block *block,
             const ast::Expr *body, Span span, Frame &frame, std::vector<Value> *yields);
   struct Carried;

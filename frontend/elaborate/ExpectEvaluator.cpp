@@ -35,7 +35,7 @@ static std::string outcome(Elaborator &e, const ast::Expr &claim, Frame &frame) 
     if (ast::isa<ast::NumberExpr>(side))
       continue;
     Value value = e.evaluate(*side, frame);
-    if (auto *series = value.as<std::shared_ptr<Series>>())
+    if (auto *series = value.as<std::shared_ptr<Series>>(); series && (*series)->isNamed())
       value = lastOf(**series, side->span);
     auto host = value.isInvalid() ? std::nullopt : e.host(value, side->span);
     if (host && host->values.size() == 1)
@@ -124,28 +124,19 @@ Value ExpectEvaluator::forTrain(const Value &value, Span span) {
     return now;
   auto array = std::make_shared<Series>();
   array->name = "an array";
-  array->isArray = true;
   array->shape.assign(host->shape.begin(), host->shape.end());
   array->values = host->values;
   array->elem = host->elem;
   return Value(array, span);
 }
 
-/// Reads a part of `with`: a hyperparameter is an argument, anything else the train's to apply.
-bool ExpectEvaluator::changePart(const ast::ChangePart &part, const ast::TrainDecl &train, TrainRequest &request,
-                                 Frame &frame) {
+/// A part of `with`: a hyperparameter is an argument, anything else the train's to apply.
+bool ExpectEvaluator::changePart(const ast::ChangePart &part, const Value &value, const ast::Expr &written,
+                                 TrainRequest &request) {
   const std::string name = part.path.text();
-  Value value;
-  if (name != "precision") {
-    value = e.evaluate(*part.value, frame);
-    if (value.isInvalid())
-      return false;
-    value = forTrain(value, part.span);
-    value.origin = part.value->span;
-  }
-  bool hyper = llvm::any_of(train.parameters.items, [&](auto &p) { return p.name.text == name; });
-  if (!hyper) {
-    request.changes.push_back({&part, value});
+  bool isHyper = llvm::any_of(request.decl->parameters.items, [&](auto &p) { return p.name.text == name; });
+  if (!isHyper) {
+    request.changes.push_back({&part, value, &written});
     return true;
   }
   bool plain = part.ruleOptions.empty() && part.sourceOptions.empty();
@@ -155,11 +146,8 @@ bool ExpectEvaluator::changePart(const ast::ChangePart &part, const ast::TrainDe
   return plain;
 }
 
-Value ExpectEvaluator::run(const ast::RunStmt &stmt, Frame &frame, const RunTrain &runTrain) {
-  if (stmt.sweep || stmt.variant.fork) {
-    diags.report(Diag::not_supported, stmt.span, stmt.sweep ? "`sweep` is" : "`fork` is");
-    return {};
-  }
+/// The train and the arguments of its call; nothing after a report, or when an argument is not known yet.
+std::optional<TrainRequest> ExpectEvaluator::requestOf(const ast::RunStmt &stmt, Frame &frame) {
   const ast::Expr *base = stmt.variant.base.get();
   auto *callExpr = ast::dynCast<ast::CallExpr>(base);
   Value callee = e.evaluate(callExpr ? *callExpr->callee : *base, frame);
@@ -167,7 +155,7 @@ Value ExpectEvaluator::run(const ast::RunStmt &stmt, Frame &frame, const RunTrai
   if (!named) {
     if (!callee.isInvalid())
       diags.report(Diag::wrong_kind, base->span, print(*base), describe(callee), "a train");
-    return {};
+    return std::nullopt;
   }
   TrainRequest request;
   request.decl = named->decl;
@@ -175,41 +163,72 @@ Value ExpectEvaluator::run(const ast::RunStmt &stmt, Frame &frame, const RunTrai
   for (int n = 2; !folders.insert(request.runName).second; ++n)
     request.runName = stmt.name.text + "_" + std::to_string(n);
   request.changeScope = frame.scope;
-  InstantiationScope chain(diags, "run " + stmt.name.text, stmt.span);
-  if (callExpr) {
-    size_t next = 0;
-    for (auto &arg : callExpr->args) {
-      std::string name = arg.name.text;
-      if (!arg.name) {
-        if (next >= named->decl->parameters.items.size()) {
-          diags.report(Diag::too_many_arguments, arg.span, named->decl->name.text,
-                       std::to_string(named->decl->parameters.items.size()) + " arguments", callExpr->args.size());
-          return {};
-        }
-        name = named->decl->parameters.items[next++].name.text;
+  size_t next = 0;
+  for (size_t i = 0; callExpr && i < callExpr->args.size(); ++i) {
+    const ast::Argument &arg = callExpr->args[i];
+    std::string name = arg.name.text;
+    if (!arg.name) {
+      if (next >= named->decl->parameters.items.size()) {
+        diags.report(Diag::too_many_arguments, arg.span, named->decl->name.text,
+                     std::to_string(named->decl->parameters.items.size()) + " arguments", callExpr->args.size());
+        return std::nullopt;
       }
-      Value value = e.evaluate(*arg.value, frame);
-      if (value.isInvalid())
-        return {};
-      value = forTrain(value, arg.span);
-      value.origin = arg.value->span;
-      request.arguments.emplace_back(name, value);
+      name = named->decl->parameters.items[next++].name.text;
     }
+    Value value = e.evaluate(*arg.value, frame);
+    if (value.isInvalid() || isSketch(value))
+      return std::nullopt;
+    value = forTrain(value, arg.span);
+    value.origin = arg.value->span;
+    request.arguments.emplace_back(name, value);
   }
+  return request;
+}
+
+Value ExpectEvaluator::run(const ast::RunStmt &stmt, Frame &frame, const Runs &runs) {
+  if (stmt.variant.fork || (stmt.sweep && !runs.sweep)) {
+    diags.report(Diag::not_supported, stmt.span, stmt.sweep ? "`sweep` here is" : "`fork` is");
+    return {};
+  }
+  InstantiationScope chain(diags, (stmt.sweep ? "sweep " : "run ") + stmt.name.text, stmt.span);
+  auto request = requestOf(stmt, frame);
+  if (!request)
+    return {};
+  std::vector<Swept> sweptParts;
   for (auto &change : stmt.variant.changes) {
     if (!change.removed.empty()) {
       diags.report(Diag::not_supported, change.span, "`without` is");
       return {};
     }
-    for (auto &part : change.parts)
-      if (!changePart(part, *named->decl, request, frame))
+    for (auto &part : change.parts) {
+      if (part.swept) {
+        auto one = swept(part, frame);
+        if (!one)
+          return {};
+        sweptParts.push_back(std::move(*one));
+        continue;
+      }
+      Value value = part.path.text() == "precision" ? Value() : e.evaluate(*part.value, frame);
+      if ((value.isInvalid() && part.path.text() != "precision") || isSketch(value))
         return {};
+      value = forTrain(value, part.span);
+      value.origin = part.value->span;
+      if (!changePart(part, value, *part.value, *request))
+        return {};
+    }
   }
-  auto result = runTrain(request);
+  if (stmt.sweep)
+    return checkAxes(stmt, sweptParts) ? sweep(stmt, *request, sweptParts, runs) : Value();
+  if (!sweptParts.empty()) {
+    diags.report(Diag::swept_in_run, sweptParts.front().part->span, sweptParts.front().part->path.text())
+        .help("write `sweep " + stmt.name.text + " = …`");
+    return {};
+  }
+  auto result = runs.train(*request);
   return result ? Value(result, stmt.span) : Value();
 }
 
-void ExpectEvaluator::check(const ast::ExperimentDecl &decl, const RunTrain &elaborate) {
+void ExpectEvaluator::check(const ast::ExperimentDecl &decl, const Runs &elaborate) {
   auto scope = std::make_shared<Scope>(globals);
   std::map<std::string, Value> none;
   if (!e.bindValues(decl.parameters, none, scope, NameKind::Hyperparameter, "`" + decl.name.text + "`", decl.name.span))
@@ -267,12 +286,11 @@ bool ExpectEvaluator::claim(const ast::Expr &expr, bool verbose) {
 bool ExpectEvaluator::experiment(const ast::ExperimentDecl &decl, const Runs &runs, bool verbose,
                                  std::map<std::string, Value> given) {
   auto scope = std::make_shared<Scope>(globals);
-  std::map<std::string, Value> none;
-  if (!e.bindValues(decl.parameters, none, scope, NameKind::Hyperparameter, "`" + decl.name.text + "`", decl.name.span))
+  if (!e.bindValues(decl.parameters, given, scope, NameKind::Hyperparameter, "`" + decl.name.text + "`", decl.name.span))
     return false;
   Frame frame(std::make_shared<Scope>(scope));
   bool held = true;
-  e.onRun = [&](const ast::RunStmt &stmt, Frame &at) { return run(stmt, at, runTrain); };
+  e.onRun = [&](const ast::RunStmt &stmt, Frame &at) { return run(stmt, at, runs); };
   e.onExpect = [&](const ast::ExpectStmt &stmt, Frame &at) { held &= expect(*stmt.value, at, verbose); };
   size_t errors = diags.errorCount();
   for (auto &stmt : decl.body->statements) {

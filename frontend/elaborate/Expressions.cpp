@@ -64,6 +64,11 @@ Value Elaborator::evaluate(const ast::Expr &expr, Frame &frame) {
     return evaluateMember(*ast::cast<ast::MemberExpr>(&expr), frame);
   case ast::Kind::CallExpr: {
     auto &callExpr = *ast::cast<ast::CallExpr>(&expr);
+    if (auto *method = ast::dynCast<ast::MemberExpr>(callExpr.callee.get()); method && method->member.text == "at" && onRun) {
+      Value base = evaluate(*method->base, frame);
+      if (base.isInvalid() || base.as<std::shared_ptr<RunResult>>() || isNamed(base))
+        return base.isInvalid() ? Value() : atLabels(base, callExpr, frame);
+    }
     Value callee = evaluate(*callExpr.callee, frame);
     return callee.isInvalid() ? Value() : call(callee, callExpr.args, span, frame);
   }
@@ -219,32 +224,36 @@ Value Elaborator::evaluateMember(const ast::MemberExpr &expr, Frame &frame) {
 
 Value Elaborator::evaluateUnary(const ast::UnaryExpr &expr, Frame &frame) {
   Value x = evaluate(*expr.operand, frame);
-  if (x.isInvalid())
-    return {};
-  if (expr.op == ast::UnaryOp::Not) {
+  if (meetsByName(x))
+    return overNames(x, expr.span, [&](ArrayRef<Value> one) { return unary(expr.op, one[0], expr.span); });
+  return x.isInvalid() ? Value() : unary(expr.op, x, expr.span);
+}
+
+Value Elaborator::unary(ast::UnaryOp op, const Value &x, Span span) {
+  if (op == ast::UnaryOp::Not) {
     if (auto known = x.as<Const>(); known && known->elem == Elem::Bool)
-      return boolean(known->number == 0, expr.span);
-    auto t = tensor(x, expr.span);
+      return boolean(known->number == 0, span);
+    auto t = tensor(x, span);
     if (!t)
       return {};
     if (elemOf(t->type().getElementType()) != Elem::Bool) {
-      diags.report(Diag::needs_bool, expr.span, "not", describe(x));
+      diags.report(Diag::needs_bool, span, "not", describe(x));
       return {};
     }
-    return Value(Tensor{create<nd::NotOp>(expr.span, t->value), t->number, 0}, expr.span);
+    return Value(Tensor{create<nd::NotOp>(span, t->value), t->number, 0}, span);
   }
   if (auto *c = x.as<Const>()) {
     Const negated = *c;
     negated.number = -negated.number;
     negated.name = "-" + negated.name;
-    return Value(negated, expr.span);
+    return Value(negated, span);
   }
-  auto t = tensor(x, expr.span);
+  auto t = tensor(x, span);
   if (!t)
     return {};
   if (elemOf(t->type().getElementType()) == Elem::Bool)
-    *t = cast(*t, Elem::Int, t->number, expr.span);
-  return Value(Tensor{create<nd::NegOp>(expr.span, t->value), t->number, 0}, expr.span);
+    *t = cast(*t, Elem::Int, t->number, span);
+  return Value(Tensor{create<nd::NegOp>(span, t->value), t->number, 0}, span);
 }
 
 Value Elaborator::foldBinary(ast::BinaryOp op, const Const &a, const Const &b, Span span) {
@@ -360,12 +369,8 @@ const BinaryRow binaryRows[] = {
 
 Value Elaborator::elementwise(StringRef name, const Value &a, const Value &b, Span span) {
   const BinaryRow *row = llvm::find_if(binaryRows, [&](const BinaryRow &r) { return name == r.name; });
-  auto isSeries = [](const Value &value) {
-    auto *series = value.as<std::shared_ptr<Series>>();
-    return series && !(*series)->isArray;
-  };
-  if (!bareSeriesIsLast && (isSeries(a) || isSeries(b)))
-    return seriesElementwise(name, a, b, span);
+  if (meetsByName(a) || meetsByName(b))
+    return overNames({a, b}, span, [&](ArrayRef<Value> both) { return elementwise(name, both[0], both[1], span); });
   auto x = tensor(a, a.origin.isValid() ? a.origin : span);
   auto y = x ? tensor(b, b.origin.isValid() ? b.origin : span) : std::nullopt;
   if (!x || !y)

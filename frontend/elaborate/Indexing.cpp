@@ -143,8 +143,10 @@ Value Elaborator::evaluateIndex(const ast::IndexExpr &expr, Frame &frame) {
   Value base = evaluate(*expr.base, frame);
   if (base.isInvalid())
     return {};
-  if (auto *series = base.as<std::shared_ptr<Series>>(); series && !(*series)->isArray)
+  if (isNamed(base))
     return selectSeries(base, expr, frame);
+  if (auto *run = base.as<std::shared_ptr<RunResult>>(); run && (*run)->isSweep())
+    return selectMembers(*run, expr, frame);
   if (auto *range = base.as<Range>()) {
     std::vector<Value> items;
     for (int64_t i = range->low; i < range->high; ++i)

@@ -8,6 +8,7 @@
 #include "frontend/elaborate/Elaborator.h"
 
 #include "frontend/AstWalk.h"
+#include "frontend/elaborate/RunResult.h"
 
 using namespace mlir;
 
@@ -56,8 +57,37 @@ Value Elaborator::collect(const ast::Ident &variable, const ast::Expr &range, co
       diags.report(Diag::collects_nothing, span).help("`yield e` gives the loop its elements");
     return {};
   }
+  if (auto *sweep = items.as<std::shared_ptr<RunResult>>())
+    return collected(**sweep, yields, span);
   // A scan yields its stack at once.
   return yields.size() == 1 && stacked ? yields.front() : stackValues(yields, span);
+}
+
+/// What a loop over the members of a sweep yields has the sweep's axes.
+Value Elaborator::collected(const RunResult &sweep, const std::vector<Value> &yields, Span span) {
+  std::vector<std::shared_ptr<Series>> members;
+  for (const Value &value : yields) {
+    if (auto *series = value.as<std::shared_ptr<Series>>()) {
+      members.push_back(*series);
+      continue;
+    }
+    auto array = host(value, span);
+    if (!array)
+      return {};
+    auto made = std::make_shared<Series>();
+    made->shape.assign(array->shape.begin(), array->shape.end());
+    made->values = array->values;
+    made->elem = array->elem;
+    members.push_back(made);
+  }
+  if (members.size() != sweep.members.size())
+    return stackValues(yields, span);
+  auto whole = stackMembers("this", sweep.axes, members);
+  if (!whole) {
+    diags.report(Diag::ragged_array, span, describe(yields.front()), describe(yields.back()));
+    return {};
+  }
+  return Value(std::make_shared<Series>(std::move(*whole)), span);
 }
 
 void Elaborator::executeLoop(const ast::Ident *variable, const ast::Expr &range, const ast::Block &body, Span span,
@@ -71,8 +101,11 @@ void Elaborator::loop(const ast::Ident *variable, const Value &items, const ast:
                       Span rangeSpan, Span span, Frame &frame, std::vector<Value> *yields) {
   int64_t trip = 0;
   std::optional<Tensor> rows;
+  auto *sweep = items.as<std::shared_ptr<RunResult>>();
   if (auto *range = items.as<Range>())
     trip = range->high - range->low;
+  else if (sweep && (*sweep)->isSweep())
+    trip = static_cast<int64_t>((*sweep)->members.size());
   else if ((rows = tensor(items, rangeSpan, "what a loop runs over"))) {
     if (rows->type().getRank() == 0 || isa_and_present<ir::LeavesAttr, ir::TreeAttr>(rows->type().getEncoding())) {
       diags.report(Diag::loop_over, rangeSpan, describeType(rows->type())).help("loop over a range `0..n`, or over an array");
@@ -107,7 +140,7 @@ void Elaborator::loop(const ast::Ident *variable, const Value &items, const ast:
       if (!numbersAreOperands)
         item = known(item, span);
     } else
-      item = integer(low + i, rangeSpan);
+      item = sweep ? Value((*sweep)->members[static_cast<size_t>(i)], rangeSpan) : integer(low + i, rangeSpan);
     if (variable)
       frame.scope->define(variable->text, item, NameKind::Local, Span());
     frame.passes.push_back(i);

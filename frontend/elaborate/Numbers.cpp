@@ -1,6 +1,7 @@
 //===- Numbers.cpp - constants, casts and how two operands meet -----------===//
 #include "frontend/elaborate/Elaborator.h"
 #include "frontend/elaborate/Patterns.h"
+#include "frontend/elaborate/RunResult.h"
 
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
@@ -81,6 +82,23 @@ Tensor Elaborator::materialise(const Const &constant, Span span) {
   return {cached, true, 0};
 }
 
+Tensor Elaborator::constantOf(const Series &series, Span span) {
+  SmallVector<int64_t> shape = series.dims();
+  // What runs measure is real, whatever computed it; parameters and arguments keep their type.
+  Elem elem = series.isNamed() && series.elem == Elem::Int ? Elem::Real : series.elem;
+  auto type = RankedTensorType::get(shape, elem == Elem::Bool ? Type(builder.getI1Type()) : elementType(elem, true));
+  DenseElementsAttr attr;
+  if (elem == Elem::Bool)
+    attr = DenseElementsAttr::get(type, ArrayRef(llvm::map_to_vector(series.values, [](double x) { return x != 0; })));
+  else if (type.getElementType().isF64())
+    attr = DenseElementsAttr::get(type, ArrayRef(series.values));
+  else
+    attr = DenseElementsAttr::get(type, ArrayRef(llvm::map_to_vector(series.values, [&](double x) {
+                                    return numberAttr(builder, x, type.getElementType());
+                                  })));
+  return {create<nd::ConstantOp>(span, type, attr), true, 0};
+}
+
 std::optional<Tensor> Elaborator::tensor(const Value &value, Span span, const char *role) {
   if (auto *t = value.as<Tensor>())
     return *t;
@@ -90,21 +108,7 @@ std::optional<Tensor> Elaborator::tensor(const Value &value, Span span, const ch
     if (bareSeriesIsLast)
       if (Value last = lastOf(**series, span); last.as<Const>())
         return materialise(*last.as<Const>(), span);
-    SmallVector<int64_t> shape;
-    if (!(*series)->isArray)
-      shape.push_back(static_cast<int64_t>((*series)->at.size()));
-    shape.append((*series)->shape.begin(), (*series)->shape.end());
-    if ((*series)->elem == Elem::Bool) {
-      auto flags = RankedTensorType::get(shape, builder.getI1Type());
-      auto bits = llvm::map_to_vector((*series)->values, [](double value) { return value != 0; });
-      return Tensor{create<nd::ConstantOp>(span, flags, DenseElementsAttr::get(flags, llvm::ArrayRef(bits))), true, 0};
-    }
-    Type element = elementType((*series)->isArray ? (*series)->elem : Elem::Real, true);
-    auto type = RankedTensorType::get(shape, element);
-    SmallVector<Attribute> values;
-    for (double number : (*series)->values)
-      values.push_back(numberAttr(builder, number, element));
-    return Tensor{create<nd::ConstantOp>(span, type, DenseElementsAttr::get(type, values)), true, 0};
+    return isWhole(**series, span) ? std::optional(constantOf(**series, span)) : std::nullopt;
   }
   if (!value.isInvalid())
     diags.report(Diag::not_a_number, span, role, describe(value));
@@ -199,7 +203,7 @@ std::optional<int64_t> Elaborator::knownInt(const Value &value, Span span, const
   if (auto *c = value.as<Const>(); c && c->elem == Elem::Real && std::floor(c->number) == c->number &&
                                    std::abs(c->number) < 1e15)
     return static_cast<int64_t>(c->number);
-  if (!value.isInvalid())
+  if (!value.isInvalid() && !isSketch(value))
     diags.report(Diag::not_known_int, span, role, describeKnown(value));
   return std::nullopt;
 }
@@ -282,9 +286,9 @@ std::string describe(const Value &value) {
     std::string operator()(const Data &d) { return "the data `" + d.decl->name.text + "`"; }
     std::string operator()(const TrainName &t) { return "the train `" + t.decl->name.text + "`"; }
     std::string operator()(const Distribution &d) { return "the distribution `" + d.kind + "`"; }
-    std::string operator()(const std::shared_ptr<RunResult> &) { return "a run"; }
+    std::string operator()(const std::shared_ptr<RunResult> &r) { return r->isSweep() ? "the sweep `" + r->name + "`" : "a run"; }
     std::string operator()(const std::shared_ptr<Series> &s) {
-      return s->isArray ? describeShape(s->shape) : "the metric `" + s->name + "`";
+      return s->isNamed() ? "the metric `" + s->name + "`" : describeShape(s->shape);
     }
   };
   return std::visit(Visitor{}, value.payload);

@@ -166,8 +166,12 @@ Value Elaborator::spreadBack(const Value &reduced, const Value &like, const ast:
                span);
 }
 
+/// Each element has a result of its own.
+static bool keepsShape(llvm::StringRef name) {
+  return llvm::is_contained({"softmax", "log_softmax", "normalize", "cumsum"}, name);
+}
+
 Value Elaborator::callReduction(const std::string &name, const Args &args, Frame &frame) {
-  using ast::BinaryOp;
   Span span = args.span;
   const ast::Expr *axis = args.get("axis"), *over = args.get("over");
   if (axis && over) {
@@ -180,6 +184,19 @@ Value Elaborator::callReduction(const std::string &name, const Args &args, Frame
   x.origin = args.positional[0]->span;
   if (auto range = x.as<Range>())
     x = elementwise("add", iota(range->high - range->low, span), integer(range->low, span), span);
+  if (meetsByName(x) && !axis && !keepsShape(name)) {
+    const Series &series = **x.as<std::shared_ptr<Series>>();
+    if (over || series.lacksSome() || series.isSketch)
+      return reduceNamed(name, series, over, span, frame);
+    x = Value(constantOf(series, span), x.origin);
+  }
+  return reduction(name, x, axis, over, span, frame);
+}
+
+/// Of a value without named axes.
+Value Elaborator::reduction(const std::string &name, Value x, const ast::Expr *axis, const ast::Expr *over, Span span,
+                            Frame &frame) {
+  using ast::BinaryOp;
   auto real = [&](const Value &value) -> Value {
     auto t = tensor(value, span);
     return t ? Value(cast(*t, Elem::Real, t->number, span), span) : Value();

@@ -1,12 +1,13 @@
-//===- RunResult.h - a finished run as a value of an experiment -----------===//
+//===- RunResult.h - finished runs as values of an experiment -------------===//
 #pragma once
 
 #include "frontend/Diagnostics.h"
-#include "frontend/elaborate/Value.h"
+#include "frontend/elaborate/Series.h"
 
 namespace dyn::elab {
 
-/// Metrics, parameters and outcome of a run. `prefix` narrows the view: `r.test` has the prefix "test.".
+/// Metrics, parameters and outcome of a run, or of the runs of a sweep. `prefix` narrows the view: `r.test` has the
+/// prefix "test.".
 struct RunResult {
   std::string name;
   std::string prefix;
@@ -15,9 +16,21 @@ struct RunResult {
   std::map<std::string, std::shared_ptr<Series>> series;
   std::map<std::string, Value> leaves; ///< final parameters by path
   std::map<std::string, double> hyperparameters;
+  std::vector<Axis> axes;                          ///< of a sweep: its swept names; else empty
+  std::vector<std::shared_ptr<RunResult>> members; ///< row-major over the axes
 
-  /// What `run.names[from].…` means: a metric, `diverged`, a hyperparameter, or a narrower view.
+  bool isSweep() const { return !axes.empty(); }
+  /// What `run.names[from].…` means: a metric, `diverged`, a hyperparameter, or a narrower view. Of a sweep each has its
+  /// axes.
   Value member(const std::vector<std::string> &names, size_t from, DiagnosticEngine &diags, Span span) const;
+  /// The members at one position of an axis: a run where no axis is left.
+  std::shared_ptr<RunResult> at(size_t axis, int64_t position) const;
+  std::shared_ptr<RunResult> select(size_t axis, llvm::ArrayRef<int64_t> positions) const;
+
+private:
+  Value find(const std::string &path, Span span) const;
+  Value findInMembers(const std::string &path, DiagnosticEngine &diags, Span span) const;
+  std::vector<std::string> known() const;
 };
 
 } // namespace dyn::elab

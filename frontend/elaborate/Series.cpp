@@ -1,269 +1,262 @@
-//===- Series.cpp - metrics of runs, and values computed now --------------===//
-//
-// An experiment is elaborated like a rule, and its values are then computed by
-// the plain evaluator: functions mean the same in both.
-//
-//===----------------------------------------------------------------------===//
-#include "frontend/elaborate/Elaborator.h"
-#include "frontend/elaborate/RunResult.h"
+//===- Series.cpp - arrays with named axes --------------------------------===//
+#include "frontend/elaborate/Series.h"
 
-#include "dialects/Nd/NdEval.h"
+#include "llvm/ADT/STLExtras.h"
 
-#include <cstring>
-#include <limits>
-
-using namespace mlir;
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
 
 namespace dyn::elab {
 
 //===----------------------------------------------------------------------===//
-// Computing now
+// Axes
 //===----------------------------------------------------------------------===//
 
-/// Everything that `value` is computed from, operands first; false if some of it is only known in a run.
-static bool gather(mlir::Value value, llvm::SetVector<Operation *> &ops) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return false;
-  if (ops.contains(op))
-    return true;
-  for (mlir::Value input : getInputs(op))
-    if (!gather(input, ops))
-      return false;
-  ops.insert(op);
-  return true;
+std::string Axis::label(int64_t at) const {
+  if (!words.empty())
+    return words[static_cast<size_t>(at)];
+  double number = labels[static_cast<size_t>(at)];
+  if (std::floor(number) == number && std::abs(number) < 1e15)
+    return std::to_string(static_cast<int64_t>(number));
+  char text[32];
+  auto end = std::to_chars(text, text + sizeof(text), number).ptr;
+  return std::string(text, end);
 }
 
-std::optional<HostArray> Elaborator::hostOf(mlir::Value value, Span span) {
-  llvm::SetVector<Operation *> ops;
-  if (!gather(value, ops))
-    return std::nullopt;
-  nd::EvalHooks hooks;
-  hooks.foreign = [](Operation *op, ArrayRef<nd::NdArray> operands) -> FailureOr<nd::NdArrays> {
-    if (isa<ir::RecastOp, ir::VaryOp>(op))
-      return nd::NdArrays{operands.front()};
-    return failure();
-  };
-  bool reported = false;
-  hooks.error = [&](Operation *, const llvm::Twine &reason) {
-    if (!std::exchange(reported, true))
-      diags.report(Diag::cannot_compute, span, reason.str());
-  };
-  nd::Evaluator evaluator(hooks);
-  for (Operation *op : ops) {
-    if (hostCache.contains(op->getResult(0)))
+std::optional<int64_t> Axis::find(double label) const {
+  auto found = std::find(labels.begin(), labels.end(), label);
+  return found == labels.end() ? std::nullopt : std::optional<int64_t>(found - labels.begin());
+}
+
+std::optional<int64_t> Axis::find(const std::string &word) const {
+  auto found = std::find(words.begin(), words.end(), word);
+  return found == words.end() ? std::nullopt : std::optional<int64_t>(found - words.begin());
+}
+
+static int64_t product(llvm::ArrayRef<int64_t> sizes) {
+  int64_t result = 1;
+  for (int64_t size : sizes)
+    result *= size;
+  return result;
+}
+
+static int64_t entriesOf(llvm::ArrayRef<Axis> axes) {
+  int64_t result = 1;
+  for (const Axis &axis : axes)
+    result *= axis.size();
+  return result;
+}
+
+int64_t Series::entries() const { return entriesOf(axes); }
+int64_t Series::width() const { return product(shape); }
+bool Series::lacksSome() const { return llvm::is_contained(missing, true); }
+
+std::optional<size_t> Series::axis(llvm::StringRef wanted) const {
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (axes[i].name == wanted)
+      return i;
+  return std::nullopt;
+}
+
+std::optional<size_t> Series::moments() const {
+  return !axes.empty() && axes.back().isMoments ? std::optional(axes.size() - 1) : std::nullopt;
+}
+
+llvm::SmallVector<int64_t> Series::dims() const {
+  llvm::SmallVector<int64_t> sizes;
+  for (const Axis &axis : axes)
+    sizes.push_back(axis.size());
+  sizes.append(shape.begin(), shape.end());
+  return sizes;
+}
+
+std::string Series::place(int64_t entry) const {
+  std::string text;
+  for (const Axis &axis : llvm::reverse(axes)) {
+    text = axis.name + "=" + axis.label(entry % axis.size()) + (text.empty() ? "" : ", ") + text;
+    entry /= axis.size();
+  }
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Parts and unions
+//===----------------------------------------------------------------------===//
+
+/// Entries of `from` in a new order: `source(i)` is the entry that stands at i, below 0 for none.
+template <class Source>
+static void gather(const Series &from, Series &to, Source source) {
+  int64_t width = from.width(), count = to.entries();
+  to.shape = from.shape;
+  to.values.assign(static_cast<size_t>(count * width), 1);
+  to.missing.assign(static_cast<size_t>(count), false);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t entry = source(i);
+    if (entry < 0 || from.isMissing(entry)) {
+      to.missing[static_cast<size_t>(i)] = true; // its value is 1, of which everything can be computed
       continue;
-    nd::NdArrays operands;
-    for (mlir::Value operand : op->getOperands())
-      operands.push_back(hostCache.lookup(operand));
-    auto results = evaluator.evalOp(op, operands, hostCache);
-    if (mlir::failed(results))
-      return std::nullopt;
-    for (auto [result, array] : llvm::zip(op->getResults(), *results))
-      hostCache[result] = array;
-  }
-  const nd::NdArray &array = hostCache[value];
-  HostArray host;
-  host.shape.assign(array.shape().begin(), array.shape().end());
-  auto type = mlir::cast<RankedTensorType>(value.getType());
-  host.elem = elemOf(type.getElementType());
-  for (int64_t i = 0; i < type.getNumElements(); ++i)
-    host.values.push_back(array.at(i));
-  return host;
-}
-
-std::optional<HostArray> Elaborator::host(const Value &value, Span span) {
-  if (auto *c = value.as<Const>())
-    return HostArray{{}, {c->number}, c->elem};
-  if (auto *series = value.as<std::shared_ptr<Series>>()) {
-    HostArray array;
-    if (!(*series)->isArray)
-      array.shape.push_back(static_cast<int64_t>((*series)->at.size()));
-    array.elem = (*series)->elem;
-    array.shape.append((*series)->shape.begin(), (*series)->shape.end());
-    array.values = (*series)->values;
-    return array;
-  }
-  auto *t = value.as<Tensor>();
-  return t ? hostOf(t->value, span) : std::nullopt;
-}
-
-Value Elaborator::known(const Value &value, Span span) {
-  if (auto *series = value.as<std::shared_ptr<Series>>(); series && (*series)->isArray && (*series)->shape.empty())
-    return Value(Const{(*series)->values.front(), (*series)->elem, true, (*series)->name}, span);
-  auto *t = value.as<Tensor>();
-  if (!t || t->type().getRank() != 0)
-    return value;
-  auto array = hostOf(t->value, span);
-  if (!array)
-    return value;
-  return Value(Const{array->values[0], array->elem, true, ""}, span);
-}
-
-//===----------------------------------------------------------------------===//
-// Series
-//===----------------------------------------------------------------------===//
-
-Value lastOf(const Series &series, Span span) {
-  if (series.shape.empty() && !series.values.empty())
-    return Value(Const{series.values.back(), Elem::Real, true, "last(" + series.name + ")"}, span);
-  return {};
-}
-
-/// Elementwise on series: at the same moments, giving a series again.
-Value Elaborator::seriesElementwise(llvm::StringRef op, const Value &a, const Value &b, Span span) {
-  auto *x = a.as<std::shared_ptr<Series>>(), *y = b.as<std::shared_ptr<Series>>();
-  const Series &model = x ? **x : **y;
-  if (x && y && (*x)->at != (*y)->at) {
-    diags.report(Diag::series_moments, span, (*x)->name, (*y)->name);
-    return {};
-  }
-  auto plain = [&](const Value &value) -> Value {
-    auto t = tensor(value, span);
-    return t ? Value(*t, span) : Value();
-  };
-  Value p = plain(a), q = plain(b);
-  if (p.isInvalid() || q.isInvalid())
-    return {};
-  Value result = elementwise(op, p, q, span);
-  auto array = result.isInvalid() ? std::nullopt : host(result, span);
-  if (!array)
-    return {};
-  auto made = std::make_shared<Series>(model);
-  made->values = array->values;
-  made->elem = array->elem;
-  return Value(made, span);
-}
-
-/// `x[step >= n]`: the moments at which it holds; `x[i]`: the i-th moment.
-Value Elaborator::selectSeries(const Value &value, const ast::IndexExpr &expr, Frame &frame) {
-  const Series &series = **value.as<std::shared_ptr<Series>>();
-  Span span = expr.span;
-  int64_t rows = static_cast<int64_t>(series.at.size());
-  auto steps = std::make_shared<Series>();
-  steps->name = "step";
-  steps->at = steps->values = series.at;
-  Frame inner = frame;
-  inner.scope = std::make_shared<Scope>(frame.scope);
-  inner.scope->define("step", Value(steps, span), NameKind::Socket, span);
-  if (expr.indices.size() == 1 && !ast::isa<ast::SliceExpr>(expr.indices[0].get())) {
-    Value at = evaluate(*expr.indices[0], inner);
-    if (auto *mask = at.as<std::shared_ptr<Series>>()) {
-      auto kept = std::make_shared<Series>(series);
-      kept->at.clear();
-      kept->values.clear();
-      int64_t width = rows ? static_cast<int64_t>(series.values.size()) / rows : 0;
-      if ((*mask)->at != series.at) {
-        diags.report(Diag::series_moments, span, series.name, (*mask)->name);
-        return {};
-      }
-      for (int64_t i = 0; i < rows; ++i)
-        if ((*mask)->values[i] != 0) {
-          kept->at.push_back(series.at[i]);
-          kept->values.insert(kept->values.end(), series.values.begin() + i * width, series.values.begin() + (i + 1) * width);
-        }
-      return Value(kept, span);
     }
-    if (at.isInvalid())
-      return {};
+    std::copy_n(from.values.begin() + entry * width, width, to.values.begin() + i * width);
   }
-  auto t = tensor(value, span);
-  bool dropped = false;
-  size_t dim = 0;
-  for (auto &index : expr.indices) {
-    int64_t before = t->type().getRank();
-    if (static_cast<int64_t>(dim) >= before) {
-      diags.report(Diag::too_many_indices, span, describeType(t->type()), expr.indices.size());
-      return {};
-    }
-    Value next = indexOne(*t, dim, *index, dropped, inner);
-    if (next.isInvalid())
-      return {};
-    t = *next.as<Tensor>();
-    dim += t->type().getRank() - before + 1;
-  }
-  return known(Value(*t, span), span);
+  if (!to.lacksSome())
+    to.missing.clear();
 }
 
-Value Elaborator::callSeries(const std::string &name, const std::vector<Value> &values, Span span) {
-  if (name == "default" || name == "same") {
-    if (name == "default")
-      return values[0].isInvalid() ? values[1] : values[0];
-    auto a = host(values[0], span), b = host(values[1], span);
-    if (!a || !b) {
-      diags.report(Diag::not_a_number, span, "what `same` compares", describe(a ? values[1] : values[0]));
-      return {};
-    }
-    bool equal = a->shape == b->shape && a->values.size() == b->values.size();
-    for (size_t i = 0; equal && i < a->values.size(); ++i)
-      equal = std::memcmp(&a->values[i], &b->values[i], sizeof(double)) == 0;
-    return boolean(equal, span);
+static Series likeOf(const Series &series) {
+  Series made;
+  made.name = series.name;
+  made.elem = series.elem;
+  made.isSketch = series.isSketch;
+  made.shape = series.shape;
+  return made;
+}
+
+Series Series::select(size_t axis, llvm::ArrayRef<int64_t> positions) const {
+  Series made = likeOf(*this);
+  made.axes = axes;
+  Axis &chosen = made.axes[axis];
+  const Axis &all = axes[axis];
+  chosen.labels.clear();
+  chosen.words.clear();
+  for (int64_t position : positions) {
+    if (all.words.empty())
+      chosen.labels.push_back(all.labels[static_cast<size_t>(position)]);
+    else
+      chosen.words.push_back(all.words[static_cast<size_t>(position)]);
   }
-  auto *given = values[0].as<std::shared_ptr<Series>>();
-  if (!given) {
-    diags.report(Diag::needs_series, span, name, describe(values[0]));
-    return {};
-  }
-  const Series &series = **given;
-  if (name == "steps") {
-    auto moments = std::make_shared<Series>(series);
-    moments->name = "steps(" + series.name + ")";
-    moments->shape.clear();
-    moments->values = series.at;
-    return Value(moments, span);
-  }
-  if (name == "first_step") {
-    double first = std::numeric_limits<double>::infinity();
-    for (size_t i = 0; i < series.at.size() && i < series.values.size(); ++i)
-      if (series.values[i] != 0) {
-        first = series.at[i];
+  if (isSketch)
+    return made;
+  int64_t inner = entriesOf(llvm::ArrayRef(axes).drop_front(axis + 1));
+  int64_t count = static_cast<int64_t>(positions.size());
+  gather(*this, made, [&](int64_t i) {
+    int64_t outer = i / inner / std::max<int64_t>(count, 1);
+    return (outer * all.size() + positions[static_cast<size_t>(i / inner % count)]) * inner + i % inner;
+  });
+  return made;
+}
+
+/// Leaves moments out at which no entry is: a member has the moments that its run has.
+static Series withoutEmptyMoments(Series series) {
+  auto axis = series.moments();
+  if (!axis || !series.lacksSome())
+    return series;
+  int64_t size = series.axes[*axis].size();
+  std::vector<int64_t> kept;
+  for (int64_t moment = 0; moment < size; ++moment)
+    for (int64_t entry = moment; entry < series.entries(); entry += size)
+      if (!series.isMissing(entry)) {
+        kept.push_back(moment);
         break;
       }
-    return Value(Const{first, Elem::Real, true, name}, span);
-  }
-  if (series.at.empty()) {
-    diags.report(Diag::series_empty, span, series.name);
-    return {};
-  }
-  auto t = tensor(values[0], span);
-  int64_t row = name == "last" ? static_cast<int64_t>(series.at.size()) - 1 : 0;
-  SmallVector<int64_t> offsets(t->type().getRank(), 0), sizes(t->type().getShape()), strides(t->type().getRank(), 1);
-  offsets[0] = row;
-  sizes[0] = 1;
-  auto slice = create<nd::SliceOp>(span, t->value, ArrayRef<int64_t>(offsets), ArrayRef<int64_t>(sizes), ArrayRef<int64_t>(strides));
-  return known(Value(Tensor{create<nd::ReshapeOp>(span, slice, t->type().getShape().drop_front()), true, 0}, span), span);
+  return static_cast<int64_t>(kept.size()) == size ? series : series.select(*axis, kept);
 }
 
-Value RunResult::member(const std::vector<std::string> &names, size_t from, DiagnosticEngine &diags, Span span) const {
-  if (prefix.empty() && names.size() == from + 1 && names[from] == "diverged")
-    return isSketch ? Value() : Value(Const{diverged ? 1.0 : 0.0, Elem::Bool, false, ""}, span);
-  std::string path = prefix;
-  for (size_t i = from; i < names.size(); ++i)
-    path += (path.empty() || path.back() == '.' ? "" : ".") + names[i];
-  if (auto it = series.find(path); it != series.end())
-    return isSketch ? Value() : Value(it->second, span);
-  if (auto it = hyperparameters.find(path); it != hyperparameters.end())
-    return Value(Const{it->second, Elem::Real, true, path}, span);
-  if (path.starts_with("params."))
-    if (auto it = leaves.find(path.substr(7)); it != leaves.end()) {
-      Value leaf = it->second;
-      leaf.origin = span;
-      return leaf;
-    }
-  if (names.back() == "at" || names.back() == "on") {
-    diags.report(Diag::not_supported, span, "`." + names.back() + "` of a run or metric is")
-        .help("`x[step >= n]` and `x[i]` choose moments of a metric");
-    return {};
+Series Series::at(size_t axis, int64_t position) const {
+  Series made = select(axis, position);
+  bool isMember = !axes[axis].isMoments;
+  made.axes.erase(made.axes.begin() + axis);
+  return isMember ? withoutEmptyMoments(std::move(made)) : made;
+}
+
+Series Series::spreadOver(const std::vector<Axis> &wanted, llvm::ArrayRef<int64_t> entry) const {
+  Series made = likeOf(*this);
+  made.axes = wanted;
+  if (isSketch)
+    return made;
+  // How far one goes in this for a step along each wanted axis.
+  llvm::SmallVector<int64_t> strides;
+  for (const Axis &each : wanted) {
+    auto own = axis(each.name);
+    strides.push_back(own ? entriesOf(llvm::ArrayRef(axes).drop_front(*own + 1)) : 0);
   }
-  std::vector<std::string> known;
-  for (auto &[name, unused] : series)
-    known.push_back(name);
-  for (auto &[name, unused] : leaves)
-    known.push_back("params." + name);
-  auto report = diags.report(Diag::run_has_no, span, name, path);
-  if (std::string near = nearest(path, known); !near.empty())
-    report.help("did you mean `" + near + "`?");
-  return {};
+  gather(*this, made, [&](int64_t i) {
+    int64_t from = 0;
+    for (size_t a = wanted.size(); a-- > 0; i /= wanted[a].size())
+      from += i % wanted[a].size() * strides[a];
+    return from;
+  });
+  if (!shape.empty() || entry.empty())
+    return made;
+  std::vector<double> wide;
+  for (double value : made.values)
+    wide.insert(wide.end(), static_cast<size_t>(product(entry)), value);
+  made.values = std::move(wide);
+  made.shape.assign(entry.begin(), entry.end());
+  return made;
+}
+
+/// The moments of all members in order.
+static Axis unionOfMoments(const Series &model, const std::vector<std::shared_ptr<Series>> &members) {
+  std::set<double> moments;
+  for (auto &member : members)
+    if (member)
+      moments.insert(member->axes.back().labels.begin(), member->axes.back().labels.end());
+  Axis axis = model.axes.back();
+  axis.labels.assign(moments.begin(), moments.end());
+  return axis;
+}
+
+std::optional<Series> stackMembers(const std::string &name, const std::vector<Axis> &axes,
+                                   const std::vector<std::shared_ptr<Series>> &members) {
+  auto first = llvm::find_if(members, [](auto &member) { return member != nullptr; });
+  if (first == members.end())
+    return std::nullopt;
+  const Series &model = **first;
+  for (auto &member : members)
+    if (member && (member->shape != model.shape || member->axes.size() != model.axes.size()))
+      return std::nullopt;
+  Series made = likeOf(model);
+  made.name = name;
+  std::vector<Axis> inner = model.axes;
+  if (model.moments())
+    inner.back() = unionOfMoments(model, members);
+  made.axes = axes;
+  made.axes.insert(made.axes.end(), inner.begin(), inner.end());
+  if (model.isSketch)
+    return made;
+  for (auto &member : members) {
+    Series none = likeOf(model);
+    none.axes = inner;
+    gather(model, none, [](int64_t) { return -1; });
+    Series part = none;
+    if (member) {
+      Series own = *member;
+      part.elem = made.elem = std::max(made.elem, member->elem);
+      gather(own, part, [&](int64_t i) -> int64_t {
+        if (!own.moments())
+          return i;
+        int64_t size = inner.back().size();
+        auto moment = own.axes.back().find(inner.back().labels[static_cast<size_t>(i % size)]);
+        return moment ? i / size * own.axes.back().size() + *moment : -1;
+      });
+    }
+    made.values.insert(made.values.end(), part.values.begin(), part.values.end());
+    for (int64_t i = 0; i < part.entries(); ++i)
+      made.missing.push_back(part.isMissing(i));
+  }
+  if (!made.lacksSome())
+    made.missing.clear();
+  return made;
+}
+
+std::vector<int64_t> Series::positions() const {
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < entries(); ++i)
+    if (!isMissing(i) && values[static_cast<size_t>(i)] != 0)
+      places.push_back(i);
+  return places;
+}
+
+bool isNamed(const Value &value) {
+  auto *series = value.as<std::shared_ptr<Series>>();
+  return series && (*series)->isNamed();
+}
+
+bool isSketch(const Value &value) {
+  auto *series = value.as<std::shared_ptr<Series>>();
+  return series && (*series)->isSketch;
 }
 
 } // namespace dyn::elab

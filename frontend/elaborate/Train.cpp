@@ -134,7 +134,7 @@ bool TrainElaborator::collect(const ast::ClauseBlock &block, Clauses &clauses, F
         auto *made = value.as<std::shared_ptr<Instance>>();
         if (!made) {
           if (!value.isInvalid())
-            e.diags.report(Diag::not_a_model, change ? change->part->value->span : instance.value->span, describe(value));
+            e.diags.report(Diag::not_a_model, change ? change->written->span : instance.value->span, describe(value));
           return false;
         }
         e.placeInstance(**made, instance.name.text, frame);
@@ -172,7 +172,7 @@ bool TrainElaborator::settings(const Clauses &clauses) {
     const TrainChange *change = changeOf(name);
     if (!change && !clause)
       return std::nullopt;
-    from = change ? change->part->value.get() : clause->value.get();
+    from = change ? change->written : clause->value.get();
     auto n = e.knownInt(change ? change->value : e.evaluate(*from, frame), from->span, (std::string("`") + name + "`").c_str());
     if (n && *n < 0)
       e.diags.report(Diag::cannot_be, from->span, std::string("`") + name + "`", *n);
@@ -181,7 +181,7 @@ bool TrainElaborator::settings(const Clauses &clauses) {
   const ast::SettingClause *precision = clauses.precision;
   const TrainChange *precisionChange = changeOf("precision");
   if (precision || precisionChange) {
-    const ast::Expr *value = precisionChange ? precisionChange->part->value.get() : precision->value.get();
+    const ast::Expr *value = precisionChange ? precisionChange->written : precision->value.get();
     auto *name = ast::dynCast<ast::NameExpr>(value);
     if (!name || (name->name != "f32" && name->name != "f64")) {
       e.diags.report(Diag::unknown_setting, value->span, print(*value), "precision: `f32` or `f64`");
@@ -196,7 +196,7 @@ bool TrainElaborator::settings(const Clauses &clauses) {
   if (clauses.data) {
     const TrainChange *change = changeOf("data");
     const ast::Source &source = clauses.data->sources.front();
-    const ast::Expr &written = change ? *change->part->value : *source.value;
+    const ast::Expr &written = change ? *change->written : *source.value;
     bool otherOptions = change && !change->part->sourceOptions.empty();
     Frame optionFrame{otherOptions ? request.changeScope : scope};
     Value value = dataOf(clauses, frame);
@@ -270,7 +270,7 @@ bool TrainElaborator::settings(const Clauses &clauses) {
   }
   const TrainChange *seedChange = changeOf("seed");
   if (seedChange)
-    seed = seedChange->part->value.get();
+    seed = seedChange->written;
   if (request.seed || seed) {
     plan.seeded = true;
     auto value = request.seed ? std::optional<int64_t>(*request.seed)

@@ -217,6 +217,8 @@ std::optional<Value> Elaborator::conform(const Value &value, const ast::Type &ty
     diags.report(Diag::unknown_type, type.span, word.str());
     return std::nullopt;
   }
+  if (isSketch(value))
+    return Value();
   // A rule that schedules a number stands where a number may.
   if (auto *rule = value.as<Rule>(); rule && !array && rule->decl->rule == ast::RuleKind::Schedule && *elem == Elem::Real)
     return value;

@@ -117,17 +117,10 @@ struct Distribution {
   std::vector<Value> parameters;
 };
 
-/// A finished run of an experiment.
+/// A finished run of an experiment, or the runs of a sweep (RunResult.h).
 struct RunResult;
-/// A metric of a run: `values` has one row for each entry of `at`.
-struct Series {
-  std::string name;
-  std::vector<double> at;
-  std::vector<int64_t> shape; ///< of one row
-  std::vector<double> values;
-  Elem elem = Elem::Real;
-  bool isArray = false; ///< a parameter of a finished run: one array of `shape`, no moments
-};
+/// An array with named axes (Series.h): a metric, or without names the value of a finished run.
+struct Series;
 
 struct Value {
   using Payload =

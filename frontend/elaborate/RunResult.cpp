@@ -1,0 +1,101 @@
+//===- RunResult.cpp - finished runs as values of an experiment -----------===//
+#include "frontend/elaborate/RunResult.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace dyn::elab {
+
+/// Of a run: a metric, `diverged`, a hyperparameter or a parameter; invalid when there is none.
+Value RunResult::find(const std::string &path, Span span) const {
+  if (path == "diverged")
+    return Value(Const{diverged ? 1.0 : 0.0, Elem::Bool, false, ""}, span);
+  if (auto it = series.find(path); it != series.end())
+    return Value(it->second, span);
+  if (auto it = hyperparameters.find(path); it != hyperparameters.end())
+    return Value(Const{it->second, Elem::Real, true, path}, span);
+  if (path.starts_with("params."))
+    if (auto it = leaves.find(path.substr(7)); it != leaves.end())
+      return Value(it->second.payload, span);
+  return {};
+}
+
+/// As an array, to stand beside those of other members.
+static std::shared_ptr<Series> asSeries(const Value &value) {
+  if (auto *series = value.as<std::shared_ptr<Series>>())
+    return *series;
+  auto *number = value.as<Const>();
+  if (!number)
+    return nullptr;
+  auto made = std::make_shared<Series>();
+  made->values = {number->number};
+  made->elem = number->elem;
+  return made;
+}
+
+Value RunResult::findInMembers(const std::string &path, DiagnosticEngine &diags, Span span) const {
+  std::vector<std::shared_ptr<Series>> parts;
+  for (auto &member : members)
+    parts.push_back(asSeries(member->find(path, span)));
+  if (llvm::all_of(parts, [](auto &part) { return part == nullptr; }))
+    return {};
+  auto whole = stackMembers(path, axes, parts);
+  if (whole) {
+    whole->isSketch |= isSketch;
+    return Value(std::make_shared<Series>(std::move(*whole)), span);
+  }
+  std::string first;
+  for (const Axis &axis : axes)
+    first += (first.empty() ? "" : ", ") + axis.name + "=" + axis.label(0);
+  diags.report(Diag::member_shapes, span, path, name).help("take one member: `" + name + ".at(" + first + ")." + path + "`");
+  return {};
+}
+
+std::vector<std::string> RunResult::known() const {
+  std::vector<std::string> names = {"diverged"};
+  for (auto &[metric, unused] : series)
+    names.push_back(metric);
+  for (auto &[leaf, unused] : leaves)
+    names.push_back("params." + leaf);
+  return names;
+}
+
+Value RunResult::member(const std::vector<std::string> &names, size_t from, DiagnosticEngine &diags, Span span) const {
+  std::string path = prefix;
+  for (size_t i = from; i < names.size(); ++i)
+    path += (path.empty() || path.back() == '.' ? "" : ".") + names[i];
+  size_t errors = diags.errorCount();
+  Value found = isSweep() ? findInMembers(path, diags, span) : find(path, span);
+  if (!found.isInvalid() || diags.errorCount() != errors)
+    return !isSketch || elab::isSketch(found) ? found : Value();
+  // A parameter of a run that is only checked has no value, and is known all the same.
+  bool isKnown = llvm::any_of(members, [&](auto &member) { return llvm::is_contained(member->known(), path); });
+  if (isSketch && (isKnown || llvm::is_contained(known(), path)))
+    return {};
+  auto report = isSweep() ? diags.report(Diag::sweep_has_no, span, name, path) : diags.report(Diag::run_has_no, span, name, path);
+  if (std::string near = nearest(path, isSweep() ? members.front()->known() : known()); !near.empty())
+    report.help("did you mean `" + near + "`?");
+  return {};
+}
+
+std::shared_ptr<RunResult> RunResult::select(size_t axis, llvm::ArrayRef<int64_t> positions) const {
+  auto made = std::make_shared<RunResult>(*this);
+  // The labels of an array with these axes, whose entries are the members' numbers.
+  Series numbers;
+  numbers.axes = axes;
+  for (size_t i = 0; i < members.size(); ++i)
+    numbers.values.push_back(static_cast<double>(i));
+  Series chosen = numbers.select(axis, positions);
+  made->axes = chosen.axes;
+  made->members.clear();
+  for (double number : chosen.values)
+    made->members.push_back(members[static_cast<size_t>(number)]);
+  return made;
+}
+
+std::shared_ptr<RunResult> RunResult::at(size_t axis, int64_t position) const {
+  auto made = select(axis, position);
+  made->axes.erase(made->axes.begin() + axis);
+  return made->isSweep() ? made : made->members.front();
+}
+
+} // namespace dyn::elab
