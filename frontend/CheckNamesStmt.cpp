@@ -204,6 +204,20 @@ void NameResolver::place(const PlaceStmt &stmt) {
     use(root->name, root->span);
 }
 
+/// A function in a block sees what is defined before it, so not itself.
+void NameResolver::callsItself(const FnDecl &fn) {
+  const NameExpr *first = nullptr;
+  walk(fn, [&](const Node &node) {
+    auto *name = dynCast<NameExpr>(&node);
+    first = !first && name && name->name == fn.name.text ? name : first;
+    return !first;
+  });
+  if (first)
+    diags.report(Diag::calls_itself, first->span, fn.name.text)
+        .note(fn.name.span, "`" + fn.name.text + "` is declared here")
+        .help("write a loop: `for`, `repeat` or `while`");
+}
+
 void NameResolver::state(const StateStmt &stmt) {
   type(stmt.type.get(), false);
   value(stmt.init.get());
@@ -247,6 +261,7 @@ void NameResolver::statement(const Stmt &stmt) {
   }
   case Kind::FnStmt: {
     auto &fn = *cast<FnStmt>(&stmt)->function;
+    callsItself(fn);
     define(fn.name, SymbolKind::Function);
     return function(fn);
   }

@@ -172,8 +172,13 @@ public:
     if (info.allowsHead("bounds"))
       checkBound(rule);
     checkDeeds(rule, info, Deeds(rule));
-    if (rule.body.block)
+    if (rule.body.block) {
       emits(*rule.body.block, {});
+      if (rule.rule == RuleKind::Optimizer)
+        checkServed(*rule.body.block);
+    }
+    for (const Parameter &parameter : rule.parameters.items)
+      checkApplied(rule, parameter);
   }
 
 private:
@@ -196,6 +201,57 @@ private:
     if (rule.rule == RuleKind::Sampler && !rule.over)
       diags.report(Diag::head_missing, rule.name.span, spelling(rule.rule), rule.name.text, "over")
           .help("say what is sampled: `over example` or `over domain`");
+  }
+
+  /// What a rule serves is no memory: it is read behind the write of the same pass only.
+  void checkServed(const Block &block) {
+    bool isWritten = false;
+    walk(block, [&](const Node &node) {
+      if (auto *write = dynCast<WriteStmt>(&node)) {
+        checkServedIn(*write->value, isWritten);
+        const NameExpr *root = rootName(*write->target);
+        isWritten |= root && root->name == "served";
+        return false;
+      }
+      if (auto *name = dynCast<NameExpr>(&node))
+        checkServedIn(*name, isWritten);
+      return true;
+    });
+  }
+
+  void checkServedIn(const Node &value, bool isWritten) {
+    walk(value, [&](const Node &node) {
+      if (auto *name = dynCast<NameExpr>(&node); name && name->name == "served" && !isWritten)
+        diags.report(Diag::served_early, name->span).help("keep what the next step needs in a `state`, and serve that");
+      return true;
+    });
+  }
+
+  /// A rule that is held is called, or passed to who calls it; reading its numbers alone leaves it idle.
+  void checkApplied(const RuleDecl &rule, const Parameter &parameter) {
+    auto *type = dynCast<NamedType>(parameter.type.get());
+    const char *call = !type                            ? nullptr
+                       : type->name.text == "optimizer" ? "(params, grads)"
+                       : type->name.text == "clip"      ? "(grads)"
+                       : type->name.text == "schedule"  ? "(t)"
+                                                        : nullptr;
+    if (!call)
+      return;
+    bool isRead = false, isApplied = false;
+    std::set<const Node *> numbers;
+    walk(rule.body.block ? static_cast<const Node &>(*rule.body.block) : *rule.body.value, [&](const Node &node) {
+      if (auto *member = dynCast<MemberExpr>(&node); member && member->member.text != "delta")
+        numbers.insert(member->base.get());
+      auto *name = dynCast<NameExpr>(&node);
+      if (!name || name->name != parameter.name.text)
+        return true;
+      isRead = true;
+      isApplied |= !numbers.count(name);
+      return true;
+    });
+    if (isRead && !isApplied)
+      diags.report(Diag::never_applied, parameter.name.span, parameter.name.text)
+          .help("call it: `" + parameter.name.text + call + "`");
   }
 
   /// A bound says that something is at most something.

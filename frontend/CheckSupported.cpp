@@ -24,7 +24,6 @@ struct Refused {
 const Refused table[] = {
     {Kind::EnvDecl, "`env` is", ""},
     {Kind::ModulePattern, "`on module` is", "write `on [m, n]` or `on \"net.dense.*\"`"},
-    {Kind::FnStmt, "a function inside a block is", "declare it at the top of the file, or write a closure `x -> …`"},
     {Kind::SendStmt, "`send` is", ""},
     {Kind::MinimizeStmt, "`minimize` is", "give the train a `loss` and an `optimizer`"},
     {Kind::RestoreStmt, "`restore` is", ""},
@@ -265,6 +264,18 @@ private:
     return false;
   }
 
+  /// A function inside a block gives a value; what has an effect stands in the block itself.
+  bool localFunction(const FnDecl &fn) {
+    bool isRefused = false;
+    walk(fn.body.block ? static_cast<const Node &>(*fn.body.block) : *fn.body.value, [&](const Node &node) {
+      if (!isRefused && (isa<WriteStmt>(&node) || isa<EmitStmt>(&node)))
+        isRefused = refuse(node.span, std::string(isa<EmitStmt>(&node) ? "`emit`" : "`<-`") + " in a function inside a block is",
+                           "return the value, and write it in the block");
+      return !isRefused;
+    });
+    return isRefused;
+  }
+
   bool statement(const Stmt &stmt) {
     auto *let = dynCast<LetStmt>(&stmt);
     auto *result = dynCast<ReturnStmt>(&stmt);
@@ -275,6 +286,8 @@ private:
       return runStatement(*run);
     if (auto *side = dynCast<SideStmt>(&stmt))
       return refuseWord(side->span, spelling(side->side));
+    if (auto *fn = dynCast<FnStmt>(&stmt))
+      return localFunction(*fn->function);
     auto *state = dynCast<StateStmt>(&stmt);
     return state && state->axis && state->axis.text != "leaf" &&
            refuseWord(state->span, state->axis.text + " state");

@@ -137,6 +137,7 @@ private:
   void write(const ast::WriteStmt &stmt);
   void place(const ast::PlaceStmt &stmt);
   void targetParts(const ast::Expr &target);
+  void callsItself(const ast::FnDecl &fn);
   void state(const ast::StateStmt &stmt);
   void variant(const ast::Variant &variant);
   void changePart(const ast::ChangePart &part, const ast::Decl *train);

@@ -138,6 +138,7 @@ struct Plan {
   uint64_t seed = 0;
   std::vector<Arena> arenas;
   std::vector<Leaf> params;
+  std::vector<Leaf> served; ///< as evals and saved files have them; empty: `params`
   std::vector<Leaf> states;
   std::vector<Source> sources;
   std::vector<Set> sets;
@@ -148,6 +149,9 @@ struct Plan {
   std::vector<Product> products;
   std::vector<Site> sites;
   std::string entry = "dyn_main"; ///< compiled loop
+
+  /// What a run leaves behind.
+  const std::vector<Leaf> &kept() const { return served.empty() ? params : served; }
 };
 
 std::string toJson(const Plan &plan);

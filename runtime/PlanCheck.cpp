@@ -14,6 +14,8 @@ public:
     need(plan.total >= 0, "total", "is negative");
     for (const plan::Leaf &leaf : plan.params)
       checkLeaf(leaf);
+    for (const plan::Leaf &leaf : plan.served)
+      checkLeaf(leaf);
     for (const plan::Leaf &leaf : plan.states)
       checkLeaf(leaf);
     for (const plan::Source &source : plan.sources)

@@ -266,7 +266,7 @@ Outcome Session::run() {
   bool worthKeeping = outcome.status == DYN_OK || outcome.status == DYN_INTERRUPTED;
   if (worthKeeping && !runtime->options.directory.empty()) {
     std::vector<TensorView> tensors;
-    for (const plan::Leaf &leaf : runtime->plan.params)
+    for (const plan::Leaf &leaf : runtime->plan.kept())
       tensors.push_back({leaf.path, leaf.element, leaf.shape, data(leaf)});
     Status status = writeSafetensors(runtime->options.directory + "/final.safetensors", tensors);
     if (outcome.output.isOk())

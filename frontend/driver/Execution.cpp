@@ -67,7 +67,7 @@ static std::shared_ptr<elab::RunResult> resultOf(Session &session) {
     }
     result->series[metric.name] = series;
   }
-  for (const plan::Leaf &leaf : session.plan().params) {
+  for (const plan::Leaf &leaf : session.plan().kept()) {
     auto values = std::make_shared<elab::Series>();
     values->name = leaf.path;
     int64_t count = 1;

@@ -76,6 +76,9 @@ Value Elaborator::lookupGlobal(const std::string &name, Span span) {
 }
 
 Value Elaborator::call(const Value &callee, const std::vector<ast::Argument> &args, Span span, Frame &frame) {
+  // What calls itself twice would double with each level on the way back out, and say the same everywhere.
+  if (reportedDepth)
+    return {};
   if (depth > depthLimit) {
     // Every call on the way back out would say the same.
     if (!std::exchange(reportedDepth, true))
@@ -109,7 +112,9 @@ Value Elaborator::call(const Value &callee, const std::vector<ast::Argument> &ar
     if (bind(data->decl->parameters, args, scope, frame, NameKind::Hyperparameter,
              "the data `" + data->decl->name.text + "`", span))
       result = Value(Data{data->decl, "", scope}, span);
-  } else if (callee.as<Rule>())
+  } else if (auto *held = callee.as<Held>())
+    result = onHeldCall(*held, args, span, frame);
+  else if (callee.as<Rule>())
     diags.report(Diag::not_supported, span, "calling " + describe(callee) + " is");
   else if (!callee.isInvalid())
     diags.report(Diag::not_callable, span, describe(callee));
@@ -264,6 +269,15 @@ Value Elaborator::runBody(const ast::Body &body, Frame &frame, Span span, const 
   if (diags.errorCount() == errors)
     diags.report(Diag::returns_nothing, body.block->span, what).help("end the block with `return …`");
   return {};
+}
+
+ScopePtr Elaborator::capture(const ScopePtr &scope) {
+  auto seen = std::make_shared<Scope>(scope);
+  for (Scope *at = scope.get(); at && at != globals.get(); at = at->parent.get())
+    for (auto &[name, binding] : at->names)
+      if (binding.kind == NameKind::Local)
+        seen->names.emplace(name, binding);
+  return seen;
 }
 
 Value Elaborator::callFunction(const Function &fn, const std::vector<ast::Argument> &args, Span span, Frame &frame) {

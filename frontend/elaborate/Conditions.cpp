@@ -1,6 +1,11 @@
 //===- Conditions.cpp - `if`, and what a block gives new values to --------===//
 #include "frontend/elaborate/Elaborator.h"
 
+#include "frontend/AstWalk.h"
+
+#include <functional>
+#include <set>
+
 using namespace mlir;
 
 namespace dyn::elab {
@@ -60,6 +65,30 @@ struct Assigned {
 };
 } // namespace
 
+void Elaborator::addHeldStates(const ast::Node &code, Scope &scope, std::vector<std::string> &names) {
+  std::set<const ast::Node *> seen;
+  std::function<void(const ast::Node &, Scope &)> visit = [&](const ast::Node &node, Scope &where) {
+    if (!seen.insert(&node).second)
+      return;
+    ast::walk(node, [&](const ast::Node &inner) {
+      auto *name = ast::dynCast<ast::NameExpr>(&inner);
+      Binding *binding = name ? where.find(name->name) : nullptr;
+      if (!binding)
+        return true;
+      if (auto *held = binding->value.as<Held>()) {
+        for (auto &state : held->rule->states)
+          if (!llvm::is_contained(names, state))
+            names.push_back(state);
+      } else if (auto *fn = binding->value.as<Function>())
+        visit(*fn->decl, *fn->scope);
+      else if (auto *closure = binding->value.as<Closure>())
+        visit(*closure->expr, *closure->scope);
+      return true;
+    });
+  };
+  visit(code, scope);
+}
+
 std::vector<std::string> Elaborator::carried(const ast::Block &block, Scope &scope) {
   Assigned assigned;
   assigned.visit(block);
@@ -67,6 +96,7 @@ std::vector<std::string> Elaborator::carried(const ast::Block &block, Scope &sco
   for (const std::string &name : assigned.names)
     if (Binding *binding = scope.find(name); binding && !binding->value.isInvalid())
       names.push_back(name);
+  addHeldStates(block, scope, names);
   return names;
 }
 
@@ -103,6 +133,7 @@ void Elaborator::executeIf(const ast::IfStmt &stmt, Frame &frame) {
     for (auto &name : assigned.names)
       if (frame.scope->find(name) && !llvm::is_contained(names, name))
         names.push_back(name);
+    addHeldStates(*stmt.elseIf, *frame.scope, names);
   }
   std::vector<Value> start;
   for (auto &name : names)

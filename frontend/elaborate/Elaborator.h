@@ -83,6 +83,7 @@ struct ParamInfo {
   Span from;      ///< the call that made it
   int64_t offset = -1;
   int owner = -1; ///< optimizer clause
+  bool served = false; ///< its optimizer serves another value
   mlir::BlockArgument argument; ///< in the objective
 };
 
@@ -193,6 +194,7 @@ private:
   Value stackValues(const std::vector<Value> &items, Span span);
   Value indexOne(Tensor base, size_t dim, const ast::Expr &index, bool &dropped, Frame &frame);
   Value foldBinary(ast::BinaryOp op, const Const &a, const Const &b, Span span);
+  Value memberOf(const Held &held, const std::string &name, Span span);
 
   //===--- Builtins.cpp ---===//
   struct Args;
@@ -234,6 +236,7 @@ private:
   bool isWhole(const Series &series, Span span);
 
   //===--- NamedChoice.cpp ---===//
+  Value memberOf(const Held &held, const std::string &name, Span span);
   Value selectSeries(const Value &series, const ast::IndexExpr &expr, Frame &frame);
   Value selectMembers(const std::shared_ptr<RunResult> &sweep, const ast::IndexExpr &expr, Frame &frame);
   Value atLabels(const Value &base, const ast::CallExpr &call, Frame &frame);
@@ -284,6 +287,9 @@ private:
   /// What a hyperparameter's expression gave, computed now where that is possible: its code may be read in any region.
   Value computedNow(const Value &value, const ast::Expr &expr, Frame &frame);
   Value lookupGlobal(const std::string &name, Span span);
+  /// What a function made here sees when it is called: locals as they are now, states and what the rule may write as
+  /// they are then.
+  ScopePtr capture(const ScopePtr &scope);
 
   //===--- Types.cpp ---===//
   /// Checks a value against a declared type, binds shape names in `scope`, and gives the value as that type has it
@@ -338,6 +344,8 @@ private:
   Value assign(const ast::Ident &name, Value value, Frame &frame);
   /// Names that a block gives new values to and that exist outside it.
   std::vector<std::string> carried(const ast::Block &block, Scope &scope);
+  /// Adds the states of held rules that code may apply: it names them, or functions that do.
+  void addHeldStates(const ast::Node &code, Scope &scope, std::vector<std::string> &names);
   /// Makes the values of carried names tensors of types that stay the same from pass to pass.
   std::optional<mlir::Value> asCarry(const Value &value, mlir::Type type, Span span);
 
@@ -348,6 +356,7 @@ private:
   ScopePtr globals;
   mlir::FloatType realType;
   mlir::Attribute place; ///< axes of the place where code runs: null, or `example`
+  bool inWhileCondition = false;
   int depth = 0;
   bool reportedDepth = false;
   size_t errorsBefore = 0;
@@ -365,6 +374,8 @@ private:
   std::function<void(const ast::EmitStmt &, Frame &)> onEmit;
   /// Calls of names that a socket offers: `loss(p)`, `gradient(p)`.
   std::function<Value(const std::string &, const std::vector<ast::Argument> &, Span, Frame &)> onSocketCall;
+  /// Calls of held rules.
+  std::function<Value(const Held &, const std::vector<ast::Argument> &, Span, Frame &)> onHeldCall;
 
   // Draws.
   bool mayDraw = false, drawsByStep = false, drawsByRow = false;

@@ -240,9 +240,30 @@ void ExpectEvaluator::check(const ast::ExperimentDecl &decl, const Runs &elabora
     e.execute(*stmt, frame);
 }
 
+/// The schedules among hyperparameters as functions of the step.
+void ExpectEvaluator::holdSchedules(Scope &hyper, Scope &scope, int64_t total, int64_t epoch) {
+  for (auto &[name, binding] : hyper.names) {
+    auto *rule = binding.value.as<Rule>();
+    if (!rule || rule->decl->rule != ast::RuleKind::Schedule)
+      continue;
+    auto held = std::make_shared<HeldRule>();
+    held->name = name;
+    held->decl = rule->decl;
+    held->parts.push_back({RulePlace(), rule->hyper, rule->hyper});
+    scope.define(name, Value(Held{held, false}, binding.span), NameKind::Hyperparameter, binding.span);
+  }
+  e.onHeldCall = [this, total, epoch](const Held &held, auto &args, Span span, Frame &frame) -> Value {
+    auto step = args.size() == 1 ? e.knownInt(e.evaluate(*args.front().value, frame), span, "a step") : std::nullopt;
+    auto now = step ? scheduled(Rule{held.rule->decl, held.rule->parts.front().start}, *step, total, epoch) : std::nullopt;
+    return now ? Value(Const{*now, Elem::Real, false, ""}, span) : Value();
+  };
+}
+
 std::optional<double> ExpectEvaluator::scheduled(const Rule &schedule, int64_t step, int64_t total, int64_t epoch) {
   auto scope = std::make_shared<Scope>(schedule.hyper ? schedule.hyper : globals);
   Span span = schedule.decl->name.span;
+  if (schedule.hyper)
+    holdSchedules(*schedule.hyper, *scope, total, epoch);
   for (auto [name, value] : {std::pair("t", step), std::pair("total", total), std::pair("epoch", epoch)})
     scope->define(name, e.integer(value, span), NameKind::Socket, span);
   Frame frame(scope);

@@ -43,6 +43,7 @@ public:
   /// follows from them is passed over.
   void check(const ast::ExperimentDecl &decl, const Runs &elaborate);
   /// A schedule's value at a step.
+  void holdSchedules(Scope &hyper, Scope &scope, int64_t total, int64_t epoch);
   std::optional<double> scheduled(const Rule &schedule, int64_t step, int64_t total, int64_t epoch);
   /// An expression over declarations, computed now.
   std::optional<Value> value(const ast::Expr &expr);

@@ -96,7 +96,7 @@ Value Elaborator::evaluate(const ast::Expr &expr, Frame &frame) {
   case ast::Kind::ConditionalExpr:
     return evaluateConditional(*ast::cast<ast::ConditionalExpr>(&expr), frame);
   case ast::Kind::ClosureExpr:
-    return Value(Closure{ast::cast<ast::ClosureExpr>(&expr), frame.scope}, span);
+    return Value(Closure{ast::cast<ast::ClosureExpr>(&expr), capture(frame.scope)}, span);
   default:
     diags.report(Diag::misplaced_expression, span);
     return {};
@@ -191,6 +191,10 @@ Value Elaborator::evaluateMember(const ast::MemberExpr &expr, Frame &frame) {
       value = Value(part, span);
       continue;
     }
+    if (auto *held = value.as<Held>()) {
+      value = memberOf(*held, name, span);
+      continue;
+    }
     if (auto *rule = value.as<Rule>(); rule && rule->hyper) {
       if (auto it = rule->hyper->names.find(name); it != rule->hyper->names.end()) {
         value = it->second.value;
@@ -216,6 +220,22 @@ Value Elaborator::evaluateMember(const ast::MemberExpr &expr, Frame &frame) {
     return {};
   }
   return value;
+}
+
+/// `base.lr` as it is now, or `base.delta`.
+Value Elaborator::memberOf(const Held &held, const std::string &name, Span span) {
+  const ast::RuleDecl &decl = *held.rule->decl;
+  if (name == "delta" && decl.rule == ast::RuleKind::Optimizer && !held.delta)
+    return Value(Held{held.rule, true}, span);
+  std::vector<std::string> names;
+  for (auto &parameter : decl.parameters.items)
+    names.push_back(parameter.name.text);
+  if (llvm::is_contained(names, name) && !held.delta)
+    return held.rule->parts.front().scope->find(name)->value;
+  auto report = diags.report(Diag::no_member, span, describe(Value(held)), name);
+  if (std::string near = nearest(name, names); !near.empty())
+    report.help("did you mean `" + near + "`?");
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -447,10 +467,25 @@ Value Elaborator::evaluateConditional(const ast::ConditionalExpr &expr, Frame &f
         .help("`where(condition, a, b)` chooses element by element");
     return {};
   }
+  // A held rule that one side applies goes on from there, or from where it was.
+  std::vector<std::string> held;
+  addHeldStates(*expr.thenValue, *frame.scope, held);
+  addHeldStates(*expr.elseValue, *frame.scope, held);
+  std::vector<Value> start;
+  for (auto &name : held)
+    start.push_back(frame.scope->find(name)->value);
   auto side = [&](const ast::Expr &value) {
-    return [&] { return std::vector<Value>{evaluate(value, frame)}; };
+    return [&] {
+      std::vector<Value> results = {evaluate(value, frame)};
+      for (size_t i = 0; i < held.size(); ++i)
+        results.push_back(std::exchange(frame.scope->find(held[i])->value, start[i]));
+      return results;
+    };
   };
-  return branch(*c, side(*expr.thenValue), side(*expr.elseValue), expr.span).front();
+  std::vector<Value> results = branch(*c, side(*expr.thenValue), side(*expr.elseValue), expr.span);
+  for (size_t i = 0; i < held.size(); ++i)
+    frame.scope->find(held[i])->value = results[i + 1];
+  return results.front();
 }
 
 } // namespace dyn::elab

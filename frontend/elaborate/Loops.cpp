@@ -316,7 +316,12 @@ static mlir::Value passNumber(OpBuilder &b, Location loc, mlir::Value outer, int
 
 void Elaborator::scan(const ast::Ident *variable, const Value &items, int64_t trip, const ast::Block *block,
                       const ast::Expr *body, Span span, Frame &frame, std::vector<Value> *yields) {
-  auto carried = carriedNow(block ? this->carried(*block, *frame.scope) : std::vector<std::string>(), span, frame);
+  std::vector<std::string> names;
+  if (block)
+    names = this->carried(*block, *frame.scope);
+  else
+    addHeldStates(*body, *frame.scope, names);
+  auto carried = carriedNow(std::move(names), span, frame);
   if (!carried)
     return;
   int64_t low = items.as<Range>() ? items.as<Range>()->low : 0;
@@ -416,7 +421,9 @@ void Elaborator::executeRepeat(const ast::RepeatStmt &stmt, Frame &frame) {
 /// The condition of a `while` at the insertion point: false after a report.
 Tensor Elaborator::whileCondition(const ast::WhileStmt &stmt, Frame &frame) {
   Span span = stmt.condition->span;
+  bool outer = std::exchange(inWhileCondition, true);
   auto c = tensor(evaluate(*stmt.condition, frame), span, "a condition");
+  inWhileCondition = outer;
   auto encoding = c ? c->type().getEncoding() : Attribute();
   if (c && elemOf(c->type().getElementType()) == Elem::Bool && c->type().getRank() == 0 &&
       (!encoding || isa<ir::AxesAttr>(encoding)))

@@ -283,6 +283,9 @@ std::string describe(const Value &value) {
     std::string operator()(const Rule &r) {
       return std::string("the ") + ast::spelling(r.decl->rule) + " `" + r.decl->name.text + "`";
     }
+    std::string operator()(const Held &h) {
+      return std::string("the held ") + ast::spelling(h.rule->decl->rule) + " `" + h.rule->name + "`";
+    }
     std::string operator()(const Data &d) { return "the data `" + d.decl->name.text + "`"; }
     std::string operator()(const TrainName &t) { return "the train `" + t.decl->name.text + "`"; }
     std::string operator()(const Distribution &d) { return "the distribution `" + d.kind + "`"; }

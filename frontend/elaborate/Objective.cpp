@@ -161,6 +161,10 @@ bool TrainElaborator::assignOwners(const Clauses &clauses) {
       return false;
     owner.rule = *rule;
     owner.name = clause->name ? clause->name.text : rule->decl->name.text;
+    // States are found by the clause's name: two clauses of one rule have their own.
+    std::string base = owner.name;
+    for (int k = 2; llvm::any_of(owners, [&](const Owner &other) { return other.name == owner.name; }); ++k)
+      owner.name = base + "_" + std::to_string(k);
     owners.push_back(std::move(owner));
   }
   auto claims = [&](Owner &owner, ParamInfo &info) {
@@ -239,7 +243,8 @@ void TrainElaborator::layOut() {
   objectiveOp->setAttr("frozen", e.builder.getDenseBoolArrayAttr(frozen));
   e.readParam = [this](ParamInfo &info) -> mlir::Value {
     auto type = RankedTensorType::get(info.shape, e.real());
-    return run::ReadOp::create(e.builder, e.loc(info.from), type, paramsArena, info.offset, info.path).getResult();
+    int64_t arena = readsServed && info.served ? servedArena : paramsArena;
+    return run::ReadOp::create(e.builder, e.loc(info.from), type, arena, info.offset, info.path).getResult();
   };
 }
 

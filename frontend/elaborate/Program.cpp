@@ -91,6 +91,7 @@ void TrainElaborator::evalSockets(const Clauses &clauses) {
 
     socket(base, ir::SocketKind::eval, mine);
     e.place = ir::AxesAttr::of(&e.context, {"example"});
+    readsServed = true;
     ScopePtr fields = exampleScope(*data, *setIndex, mine, false);
     std::vector<Value> results;
     for (int64_t i = 0; i < items; ++i) {
@@ -115,6 +116,7 @@ void TrainElaborator::evalSockets(const Clauses &clauses) {
       writeRange(arena, i, Tensor{total, false, 0}, item.name.text, item.span);
     }
     e.place = {};
+    readsServed = false;
 
     socket(base + "_end", ir::SocketKind::report);
     metricPrefix = name + ".";
@@ -141,9 +143,9 @@ void TrainElaborator::probeSockets(const Clauses &clauses) {
     socket(name, ir::SocketKind::probe);
     Span span = clause->span;
     InstantiationScope chain(e.diags, rule->decl->name.text, span);
-    ScopePtr inner = ruleScope(*rule);
+    ScopePtr inner = ruleScope(*rule, nullptr);
     auto type = treeType(e.treeLeaves, false);
-    Value params = readRange(paramsArena, 0, type, "params", span);
+    Value params = passParams = readRange(paramsArena, 0, type, "params", span);
     inner->define("params", params, NameKind::Socket, span);
     inner->defineLazy("grads", NameKind::Socket, span, [this, type, params, span]() -> Value {
       auto number = RankedTensorType::get({}, e.real());
@@ -154,14 +156,10 @@ void TrainElaborator::probeSockets(const Clauses &clauses) {
     inner->defineLazy("grad", NameKind::Socket, span, [inner, this, span] {
       return e.recast(inner->names["grads"].lazy(), false, span);
     });
-    offerSocket(inner, params, false);
-    Record optimizer, stateRecord;
-    for (auto &[owner, list] : statesByOwner)
-      for (State *state : list)
-        if (!state->patterned)
-          stateRecord.fields.emplace_back(state->decl->name.text,
-                                          readRange(state->arena, state->offset, state->type, state->decl->name.text, span));
-    optimizer.fields.emplace_back("state", Value(stateRecord, span));
+    inner->defineLazy("served", NameKind::Socket, span, [this, span] { return servedTree(span); });
+    offerSocket(inner, clock(run::ClockKind::step, span), span);
+    Record optimizer;
+    optimizer.fields.emplace_back("state", stateRecord());
     for (auto &[hyper, binding] : owners.front().rule.hyper->names)
       optimizer.fields.emplace_back(hyper, binding.value);
     inner->define("optimizer", Value(optimizer, span), NameKind::Socket, span);

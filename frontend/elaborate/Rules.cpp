@@ -2,7 +2,6 @@
 #include "frontend/elaborate/TrainElaborator.h"
 
 #include "frontend/AstWalk.h"
-#include "frontend/elaborate/Patterns.h"
 
 #include <limits>
 
@@ -40,14 +39,14 @@ std::optional<Rule> TrainElaborator::ruleOf(const ast::RuleClause &clause) {
   return *rule;
 }
 
-/// The value of a schedule at the present step.
-Value TrainElaborator::scheduled(const Rule &rule, Span span) {
+/// The value of a schedule at step `t`, by default the present one.
+Value TrainElaborator::scheduled(const Rule &rule, Span span, std::optional<Value> t) {
   InstantiationScope chain(e.diags, rule.decl->name.text, span);
-  auto scope = ruleScope(rule);
-  scope->define("t", clock(run::ClockKind::step, span), NameKind::Socket, span);
+  auto scope = ruleScope(rule, nullptr);
+  scope->define("t", t ? *t : clock(run::ClockKind::step, span), NameKind::Socket, span);
   scope->define("total", clock(run::ClockKind::total, span), NameKind::Socket, span);
   scope->define("epoch", clock(run::ClockKind::epoch, span), NameKind::Socket, span);
-  Frame frame{scope, nullptr, currentSite + "/" + rule.decl->name.text};
+  Frame frame{scope, nullptr, (running ? running->place.key() : "") + "/" + rule.decl->name.text};
   return e.runBody(rule.decl->body, frame, span, "the schedule `" + rule.decl->name.text + "`");
 }
 
@@ -69,165 +68,36 @@ std::optional<Rule> TrainElaborator::scheduleOf(const Rule &rule, const std::str
 
 /// For the plan that `dync check` prints.
 void TrainElaborator::listSchedules(const Rule &rule, const std::string &owner) {
-  for (auto &[name, binding] : rule.hyper->names)
+  for (auto &[name, binding] : rule.hyper->names) {
     if (auto schedule = scheduleOf(rule, name, binding))
       out->schedules.push_back({owner + "." + name, *schedule});
+    else if (auto *held = binding.value.as<Rule>(); held && held->hyper)
+      listSchedules(*held, owner + "." + name);
+  }
 }
 
-/// The hyperparameters of a rule, those that are scheduled at their present value.
-ScopePtr TrainElaborator::ruleScope(const Rule &rule) {
+/// The hyperparameters of a rule: those that are scheduled at their present value, rules as functions. Where states have
+/// a place, those of optimizers and clips are listed in it.
+ScopePtr TrainElaborator::ruleScope(const Rule &rule, const RulePlace *place, std::vector<std::string> *states) {
   auto scope = std::make_shared<Scope>(rule.hyper);
   for (auto &[name, binding] : rule.hyper->names) {
-    auto schedule = scheduleOf(rule, name, binding);
-    if (!schedule)
-      continue;
-    Value now = scheduled(*schedule, binding.value.origin);
-    if (auto t = now.isInvalid() ? std::nullopt : e.tensor(now, binding.span); t)
-      now = Value(e.cast(*t, Elem::Real, true, binding.span), binding.span);
-    scope->define(name, now, NameKind::Hyperparameter, binding.span);
+    if (auto schedule = scheduleOf(rule, name, binding)) {
+      Value now = scheduled(*schedule, binding.value.origin);
+      if (auto t = now.isInvalid() ? std::nullopt : e.tensor(now, binding.span); t)
+        now = Value(e.cast(*t, Elem::Real, true, binding.span), binding.span);
+      scope->define(name, now, NameKind::Hyperparameter, binding.span);
+    } else if (auto *inner = binding.value.as<Rule>()) {
+      bool isSchedule = inner->decl->rule == ast::RuleKind::Schedule;
+      if (isSchedule || (place && states))
+        scope->define(name, hold(name, *inner, place, states, binding), NameKind::Hyperparameter, binding.span);
+    }
   }
   return scope;
 }
 
-void TrainElaborator::offerSocket(ScopePtr inner, const Value &params, bool countsFromOne) {
-  Span span = params.origin;
-  Value t = clock(run::ClockKind::step, span);
-  if (countsFromOne)
-    t = e.elementwise("add", t, e.integer(1, span), span);
-  inner->define("t", t, NameKind::Socket, span);
-  inner->define("loss", Value(Builtin{"@loss"}, span), NameKind::Socket, span);
-  inner->define("gradient", Value(Builtin{"@gradient"}, span), NameKind::Socket, span);
-  Record record;
-  record.fields.emplace_back("size", e.integer(batch.size, span));
-  inner->define("batch", Value(record, span), NameKind::Socket, span);
-}
-
-/// `loss(p)`, `gradient(p)`: the objective elsewhere, on the present batch.
-Value TrainElaborator::socketCall(const std::string &name, const std::vector<ast::Argument> &args, Span span, Frame &frame) {
-  if (args.size() != 1 || args.front().name) {
-    e.diags.report(Diag::not_supported, span, "`" + name + "` with other arguments than one tree is");
-    return {};
-  }
-  Value at = e.evaluate(*args.front().value, frame);
-  if (at.isInvalid())
-    return {};
-  auto *tree = at.as<Tensor>();
-  auto type = treeType(e.treeLeaves, false);
-  if (!tree || tree->type() != type) {
-    e.diags.report(Diag::recast, span, name, "the whole tree of parameters", describe(at));
-    return {};
-  }
-  auto number = RankedTensorType::get({}, e.real());
-  if (name == "loss")
-    return Value(Tensor{e.create<ir::LossOp>(span, number, "loss", tree->value), false, 0}, span);
-  auto op = ir::GradientOp::create(e.builder, e.loc(span), number, type, "loss", tree->value);
-  return applyClips(Value(Tensor{op.getGradient(), false, 0}, span));
-}
-
 //===----------------------------------------------------------------------===//
-// States
+// A rule at its place
 //===----------------------------------------------------------------------===//
-
-/// The first name in a state's initial value that the rule knows only while the run goes.
-static const ast::NameExpr *readTooEarly(const ast::StateStmt &stmt, Scope &rule, Scope &start) {
-  const ast::NameExpr *early = nullptr;
-  ast::walk(*stmt.init, [&](const ast::Node &node) {
-    auto *name = ast::dynCast<ast::NameExpr>(&node);
-    if (name && !early && !start.find(name->name) && rule.find(name->name))
-      early = name;
-    return !early;
-  });
-  return early;
-}
-
-void TrainElaborator::declareState(const ast::StateStmt &stmt, Frame &frame) {
-  std::string key = currentSite + "." + stmt.name.text;
-  if (!ruleLeaves) {
-    e.diags.report(Diag::not_supported, stmt.span, "a `state` here is").help("an optimizer or a clip may have states");
-    return frame.scope->define(stmt.name.text, Value(), NameKind::State, stmt.name.span);
-  }
-  if (auto *early = readTooEarly(stmt, *frame.scope, *ruleStart)) {
-    e.diags.report(Diag::state_starts_before, early->span, early->name, stmt.name.text)
-        .help("a state starts before the first step, from sizes, hyperparameters, `params` and draws");
-    return frame.scope->define(stmt.name.text, Value(), NameKind::State, stmt.name.span);
-  }
-  if (stmt.axis && stmt.axis.text != "leaf") {
-    e.diags.report(Diag::not_supported, stmt.axis.span, "`" + stmt.axis.text + " state` is");
-    return;
-  }
-  auto it = states.find(key);
-  if (it == states.end()) {
-    // The initial value says the type; what computes it runs once, before the first step.
-    RankedTensorType type;
-    Block scratch;
-    {
-      OpBuilder::InsertionGuard guard(e.builder);
-      e.builder.setInsertionPointToEnd(&scratch);
-      e.numberCacheBlock = nullptr;
-      SmallVector<int64_t> shape;
-      Elem elem = Elem::Real;
-      bool declared = stmt.type && e.declaredShape(*stmt.type, frame.scope, shape, elem);
-      Frame start{std::make_shared<Scope>(ruleStart), nullptr, frame.site};
-      Value init = e.evaluate(*stmt.init, start);
-      if (declared)
-        type = RankedTensorType::get(shape, e.elementType(elem, false));
-      else if (auto t = init.isInvalid() || init.as<Distribution>() ? std::nullopt : e.tensor(init, stmt.init->span)) {
-        Type element = t->type().getElementType();
-        if (isa<FloatType>(element))
-          element = e.real();
-        type = RankedTensorType::get(t->type().getShape(), element, t->type().getEncoding());
-      } else if (init.as<Distribution>())
-        e.diags.report(Diag::state_without_shape, stmt.span, stmt.name.text).help("say it: `state " + stmt.name.text + ": [n] ~ …`");
-      e.numberCacheBlock = nullptr;
-    }
-    scratch.dropAllReferences();
-    scratch.clear();
-    if (!type) {
-      frame.scope->define(stmt.name.text, Value(), NameKind::State, stmt.name.span);
-      return;
-    }
-    if (stmt.axis && !type.getEncoding() && !rulePatterned) {
-      if (type.getRank() != 0) {
-        e.diags.report(Diag::not_supported, stmt.type ? stmt.type->span : stmt.init->span, "an array for each leaf is");
-        return frame.scope->define(stmt.name.text, Value(), NameKind::State, stmt.name.span);
-      }
-      int64_t count = static_cast<int64_t>(ruleLeaves->size());
-      type = RankedTensorType::get({count}, type.getElementType(), ir::PerLeafAttr::get(&e.context, count));
-    }
-    if (isa_and_present<ir::AxesAttr>(type.getEncoding())) {
-      e.diags.report(Diag::axis_in_write, stmt.span, stmt.name.text, "example");
-      return;
-    }
-    State state{&stmt, std::make_shared<Scope>(ruleStart), frame.site, type, 0, 0, *ruleLeaves, ruleFrom, rulePatterned};
-    // One arena a rule and state, whatever the number of leaves; leaves of a patterned rule follow each other.
-    std::string arenaName = currentSite.substr(0, currentSite.find('@')) + "." + stmt.name.text;
-    plan::Plan &plan = out->plan;
-    auto arena = llvm::find_if(plan.arenas, [&](auto &a) { return a.name == arenaName; });
-    if (arena == plan.arenas.end()) {
-      plan.arenas.push_back({arenaName, "state", 0});
-      arena = plan.arenas.end() - 1;
-    }
-    plan::Element element = elemOfType(type) == Elem::Real  ? plan.precision
-                            : elemOfType(type) == Elem::Int ? plan::Element::i64
-                                                            : plan::Element::i1;
-    int64_t size = plan::sizeOf(element);
-    state.arena = arena - plan.arenas.begin();
-    state.offset = (arena->bytes + size - 1) / size;
-    arena->bytes = (state.offset + type.getNumElements()) * size;
-    plan.states.push_back({key, {type.getShape().begin(), type.getShape().end()}, element, state.arena, state.offset,
-                           currentSite});
-    it = states.emplace(key, state).first;
-    statesByOwner[currentSite].push_back(&it->second);
-  }
-  State &state = it->second;
-  auto info = std::make_shared<StateInfo>(StateInfo{stmt.name.text, state.type, false});
-  Binding binding;
-  binding.value = readRange(state.arena, state.offset, state.type, stmt.name.text, stmt.span);
-  binding.kind = NameKind::State;
-  binding.span = stmt.name.span;
-  binding.state = info;
-  frame.scope->names[stmt.name.text] = binding;
-}
 
 static void defineWritable(ScopePtr scope, const std::string &name, const Value &value, Span span) {
   Binding binding;
@@ -238,66 +108,161 @@ static void defineWritable(ScopePtr scope, const std::string &name, const Value 
   scope->names[name] = binding;
 }
 
-/// Runs a rule's body in `scope` and puts its states back.
-void TrainElaborator::runRule(const Rule &rule, ScopePtr scope, const std::string &site,
-                              const std::vector<ParamInfo *> &leaves, int64_t from, bool patterned) {
-  currentSite = site;
-  ruleLeaves = &leaves;
-  ruleFrom = from;
-  rulePatterned = patterned;
-  ruleStart = std::make_shared<Scope>(rule.hyper);
-  for (const char *name : {"params", "param"})
-    if (Binding *binding = scope->find(name))
-      ruleStart->define(name, binding->value, NameKind::Socket, binding->span);
-  for (auto &[name, binding] : scope->names)
-    if (binding.kind == NameKind::ShapeName)
-      ruleStart->names[name] = binding;
-  Frame frame{scope, nullptr, site};
+/// The leaf-wise and the whole-tree name of an array a leaf, or the one name of a single array.
+void TrainElaborator::defineForms(ScopePtr scope, const RulePlace &place, const std::string &leafwise, mlir::Value flat,
+                                  bool writable, Span span) {
+  auto define = [&](const std::string &name, mlir::Value value) {
+    Value made(Tensor{value, false, 0}, span);
+    if (writable)
+      defineWritable(scope, name, made, span);
+    else
+      scope->define(name, made, NameKind::Socket, span);
+  };
+  if (place.patterned)
+    return define(leafwise, e.create<nd::ReshapeOp>(span, flat, ArrayRef<int64_t>(place.leaves[0]->shape)));
+  define(leafwise + "s", e.create<ir::RecastOp>(span, treeType(place.leaves, false), flat));
+  define(leafwise, e.create<ir::RecastOp>(span, treeType(place.leaves, true), flat));
+}
+
+/// What a rule wrote to a name or its twin, flat; `before` if it wrote neither.
+mlir::Value TrainElaborator::written(Scope &scope, const std::string &leafwise, mlir::Value before, Span span) {
+  for (const std::string &name : {leafwise + "s", leafwise})
+    if (Binding *binding = scope.find(name); binding && binding->state && binding->state->written)
+      return *flatOf(binding->value, span);
+  return before;
+}
+
+/// The elements of an array, a tree or a leaf-wise value in order; nothing for other values.
+std::optional<mlir::Value> TrainElaborator::flatOf(const Value &value, Span span) {
+  auto *t = value.as<Tensor>();
+  Attribute encoding = t ? t->type().getEncoding() : Attribute();
+  if (isa_and_present<ir::TreeAttr, ir::LeavesAttr>(encoding))
+    return e.create<ir::RecastOp>(span, ir::withEncoding(t->type(), {}), t->value);
+  if (!t || encoding)
+    return std::nullopt;
+  return e.create<nd::ReshapeOp>(span, t->value, ArrayRef<int64_t>{t->type().getNumElements()});
+}
+
+/// Flat elements in the form of `like`.
+Value TrainElaborator::inFormOf(mlir::Value flat, RankedTensorType like, Span span) {
+  mlir::Value value = like.getEncoding() ? e.create<ir::RecastOp>(span, like, flat)
+                                         : e.create<nd::ReshapeOp>(span, flat, like.getShape());
+  return Value(Tensor{value, false, 0}, span);
+}
+
+mlir::Value TrainElaborator::part(mlir::Value flat, int64_t from, int64_t count, Span span) {
+  if (mlir::cast<RankedTensorType>(flat.getType()).getNumElements() == count)
+    return flat;
+  return e.create<nd::SliceOp>(span, flat, ArrayRef<int64_t>{from}, ArrayRef<int64_t>{count}, ArrayRef<int64_t>{1});
+}
+
+/// Whether a value is the parameters of `leaves`, or something of their form.
+bool TrainElaborator::hasFormOf(const Value &value, const std::vector<ParamInfo *> &leaves) {
+  auto *t = value.as<Tensor>();
+  if (!t)
+    return false;
+  bool isArray = leaves.size() == 1 && t->type() == RankedTensorType::get(leaves[0]->shape, e.real());
+  return isArray || t->type() == treeType(leaves, false) || t->type() == treeType(leaves, true);
+}
+
+void TrainElaborator::offerSocket(ScopePtr inner, const Value &t, Span span) {
+  inner->define("t", t, NameKind::Socket, span);
+  inner->define("loss", Value(Builtin{"@loss"}, span), NameKind::Socket, span);
+  inner->define("gradient", Value(Builtin{"@gradient"}, span), NameKind::Socket, span);
+  Record record;
+  record.fields.emplace_back("size", e.integer(batch.size, span));
+  inner->define("batch", Value(record, span), NameKind::Socket, span);
+}
+
+/// How often a rule of the train itself has run, this time included.
+Value TrainElaborator::applications(Span span) {
+  return e.elementwise("add", clock(run::ClockKind::step, span), e.integer(1, span), span);
+}
+
+/// `loss(p)`, `gradient(p)`: the objective elsewhere, on the present batch. What the rule does not own is as the pass
+/// began.
+Value TrainElaborator::socketCall(const std::string &name, const std::vector<ast::Argument> &args, Span span, Frame &frame) {
+  if (args.size() != 1 || args.front().name) {
+    e.diags.report(Diag::not_supported, span, "`" + name + "` with other arguments than one tree is");
+    return {};
+  }
+  Value at = e.evaluate(*args.front().value, frame);
+  if (at.isInvalid())
+    return {};
+  bool all = !running || running->place.leaves.size() == e.treeLeaves.size();
+  const std::vector<ParamInfo *> &mine = all ? e.treeLeaves : running->place.leaves;
+  if (!hasFormOf(at, mine)) {
+    e.diags.report(Diag::recast, span, name, all ? "the whole tree of parameters" : "the parameters that the rule owns",
+                   describe(at));
+    return {};
+  }
+  auto type = treeType(e.treeLeaves, false);
+  int64_t from = all ? 0 : running->place.from, count = elements(mine), total = type.getNumElements();
+  mlir::Value flat = *flatOf(at, span);
+  if (!all) {
+    mlir::Value rest = *flatOf(passParams, span);
+    SmallVector<mlir::Value> parts = {flat};
+    if (from > 0)
+      parts.insert(parts.begin(), part(rest, 0, from, span));
+    if (from + count < total)
+      parts.push_back(part(rest, from + count, total - from - count, span));
+    flat = e.create<nd::ConcatOp>(span, ValueRange(parts), uint64_t(0));
+  }
+  mlir::Value tree = e.create<ir::RecastOp>(span, type, flat);
+  auto number = RankedTensorType::get({}, e.real());
+  if (name == "loss")
+    return Value(Tensor{e.create<ir::LossOp>(span, number, "loss", tree), false, 0}, span);
+  auto op = ir::GradientOp::create(e.builder, e.loc(span), number, type, "loss", tree);
+  Value grads = applyClips(Value(Tensor{op.getGradient(), false, 0}, span), false);
+  if (grads.isInvalid())
+    return {};
+  return inFormOf(part(*flatOf(grads, span), from, count, span), at.as<Tensor>()->type(), span);
+}
+
+/// Runs a rule's body in `scope`. States that it wrote are put back, unless the pass only looks elsewhere.
+void TrainElaborator::runRule(const Rule &rule, ScopePtr scope, const RulePlace &place,
+                              const std::vector<std::string> &held, bool keeps) {
+  Running now{place, startScope(rule, *scope, place, rule.decl->name.span), false};
+  const Running *outer = std::exchange(running, &now);
+  Frame frame{scope, nullptr, place.key()};
   frame.rule = rule.decl;
   if (rule.decl->body.block)
     e.execute(*rule.decl->body.block, frame);
-  if (e.hasFailed())
-    return;
-  for (State *state : statesByOwner[site]) {
-    Binding *binding = scope->find(state->decl->name.text);
-    if (binding && binding->state && binding->state->written && binding->value.as<Tensor>())
-      writeRange(state->arena, state->offset, *binding->value.as<Tensor>(), state->decl->name.text, state->decl->span);
-  }
-  ruleLeaves = nullptr;
+  running = outer;
+  if (!e.hasFailed() && keeps)
+    putBack(*scope, place.key(), held);
+  for (const std::string &name : held)
+    e.globals->names.erase(name);
 }
 
 //===----------------------------------------------------------------------===//
 // Clips
 //===----------------------------------------------------------------------===//
 
-Value TrainElaborator::applyClips(Value grads) {
-  for (size_t k = 0; k < clips.size(); ++k) {
+/// `keeps`: it is the pass's own gradient, so the clips' states go on and what they emit counts.
+Value TrainElaborator::applyClips(Value grads, bool keeps) {
+  bool outer = std::exchange(quiet, !keeps);
+  for (size_t k = 0; k < clips.size() && !grads.isInvalid(); ++k) {
     auto &[rule, clause] = clips[k];
     Span span = clause->span;
     InstantiationScope chain(e.diags, rule.decl->name.text, span);
-    currentSite = "clip" + std::to_string(k) + " " + rule.decl->name.text;
-    ScopePtr inner = ruleScope(rule);
-    Value params = readRange(0, 0, treeType(e.treeLeaves, false), "params", span);
-    inner->define("params", params, NameKind::Socket, span);
-    inner->define("param", e.recast(params, false, span), NameKind::Socket, span);
-    inner->define("t", e.elementwise("add", clock(run::ClockKind::step, span), e.integer(1, span), span), NameKind::Socket, span);
-    defineWritable(inner, "grads", grads, span);
-    defineWritable(inner, "grad", e.recast(grads, false, span), span);
-    runRule(rule, inner, currentSite, e.treeLeaves, 0, false);
-    if (e.hasFailed())
-      return {};
-    Binding &whole = inner->names["grads"], &leafwise = inner->names["grad"];
-    if (whole.state->written)
-      grads = whole.value;
-    else if (leafwise.state->written)
-      grads = e.recast(leafwise.value, true, span);
-    if (request.checkBounds && rule.decl->bounds) {
+    RulePlace place{"clip" + std::to_string(k) + " " + rule.decl->name.text, "", e.treeLeaves, 0, false};
+    std::vector<std::string> held;
+    ScopePtr inner = ruleScope(rule, &place, &held);
+    mlir::Value before = *flatOf(grads, span);
+    defineForms(inner, place, "param", *flatOf(passParams, span), false, span);
+    defineForms(inner, place, "grad", before, true, span);
+    inner->define("t", applications(span), NameKind::Socket, span);
+    runRule(rule, inner, place, held, keeps);
+    grads = e.hasFailed() ? Value() : inFormOf(written(*inner, "grad", before, span), treeType(e.treeLeaves, false), span);
+    if (!grads.isInvalid() && request.checkBounds && rule.decl->bounds) {
       auto after = std::make_shared<Scope>(inner);
       after->define("grads", grads, NameKind::Socket, span);
       after->define("grad", e.recast(grads, false, span), NameKind::Socket, span);
       checkBound(rule, after, span);
     }
   }
+  quiet = outer;
   return grads;
 }
 
@@ -311,7 +276,7 @@ void TrainElaborator::checkBound(const Rule &rule, ScopePtr scope, Span span) {
   // In the passes of a rule's own loop (`gradient(p)`) there is no step to name.
   if (!isa<ir::SocketOp>(e.builder.getInsertionBlock()->getParentOp()))
     return;
-  Frame frame{scope, nullptr, currentSite};
+  Frame frame{scope, nullptr, rule.decl->name.text};
   Value a = e.evaluate(*compare->lhs, frame), b = e.evaluate(*compare->rhs, frame);
   if (a.isInvalid() || b.isInvalid())
     return;
@@ -336,96 +301,75 @@ void TrainElaborator::checkBound(const Rule &rule, ScopePtr scope, Span span) {
 // Optimizers
 //===----------------------------------------------------------------------===//
 
-/// Whether a rule reads or writes whole trees of its group rather than one leaf.
-static bool mentions(const ast::RuleDecl &rule, llvm::StringRef name) {
+/// Whether a rule reads or writes a name of its kind.
+bool TrainElaborator::mentions(const ast::RuleDecl &rule, llvm::StringRef name) {
   bool found = false;
   if (rule.body.block)
     ast::walk(*rule.body.block, [&](const ast::Node &node) {
-      if (auto *n = ast::dynCast<ast::NameExpr>(&node))
-        found |= n->name == name;
+      auto *used = ast::dynCast<ast::NameExpr>(&node);
+      found |= used && used->name == name;
       return !found;
     });
   return found;
 }
 
+/// The places of an owner's rule: one range for all leaves, or each leaf by itself for a rule with a shape pattern.
+std::vector<RulePlace> TrainElaborator::placesOf(const Owner &owner) {
+  std::string name = "optimizer " + owner.name;
+  if (!ast::dynCast<ast::ShapePattern>(owner.rule.decl->on.get()))
+    return {RulePlace{name, "", owner.leaves, owner.offset, false}};
+  std::vector<RulePlace> places;
+  for (ParamInfo *leaf : owner.leaves)
+    places.push_back({name, leaf->path, {leaf}, leaf->offset, true});
+  return places;
+}
+
+/// The names that `on [m, n]` binds.
+void TrainElaborator::defineSizes(const ast::RuleDecl &rule, const RulePlace &place, Scope &scope, Span span) {
+  if (!place.patterned)
+    return;
+  auto *pattern = ast::cast<ast::ShapePattern>(rule.on.get());
+  for (size_t i = 0; i < pattern->shape.size(); ++i)
+    if (auto *name = ast::dynCast<ast::NameExpr>(pattern->shape[i].get()))
+      scope.define(name->name, e.integer(place.leaves[0]->shape[i], span), NameKind::ShapeName, name->span);
+}
+
 void TrainElaborator::applyOptimizer(Owner &owner, const Value &grads) {
-  bool byLeaf = owner.rule.decl->on && ast::isa<ast::ShapePattern>(owner.rule.decl->on.get());
-  if (byLeaf)
-    applyByLeaf(owner, grads);
-  else
-    applyLeafwise(owner, grads);
-}
-
-/// One range for all leaves of the group: `param`, `grad` leaf by leaf, `params`, `grads` as trees of the same bytes.
-void TrainElaborator::applyLeafwise(Owner &owner, const Value &grads) {
-  Span span = owner.clause->span;
-  InstantiationScope chain(e.diags, owner.rule.decl->name.text, span);
-  currentSite = "optimizer " + owner.name;
-  ScopePtr inner = ruleScope(owner.rule);
-  auto tree = treeType(owner.leaves, false);
-  auto leavesType = treeType(owner.leaves, true);
-  Value params = readRange(0, owner.offset, tree, "params", span);
-  Value mine = grads;
-  if (owner.size != grads.as<Tensor>()->type().getNumElements()) {
-    auto flat = e.create<ir::RecastOp>(span, ir::withEncoding(grads.as<Tensor>()->type(), {}), grads.as<Tensor>()->value);
-    auto part = e.create<nd::SliceOp>(span, flat, ArrayRef<int64_t>{owner.offset}, ArrayRef<int64_t>{owner.size},
-                                      ArrayRef<int64_t>{1});
-    mine = Value(Tensor{e.create<ir::RecastOp>(span, tree, part), false, 0}, span);
-  }
-  auto asLeaves = [&](const Value &value) {
-    return Value(Tensor{e.create<ir::RecastOp>(span, leavesType, value.as<Tensor>()->value), false, 0}, span);
-  };
-  defineWritable(inner, "params", params, span);
-  defineWritable(inner, "param", asLeaves(params), span);
-  inner->define("grads", mine, NameKind::Socket, span);
-  inner->define("grad", asLeaves(mine), NameKind::Socket, span);
-  offerSocket(inner, params, true);
-  if ((mentions(*owner.rule.decl, "loss") || mentions(*owner.rule.decl, "gradient")) &&
-      owner.leaves.size() != e.treeLeaves.size()) {
-    e.diags.report(Diag::not_supported, span, "a rule that asks for the objective and owns only some parameters is");
-    return;
-  }
-  runRule(owner.rule, inner, currentSite, owner.leaves, owner.offset, false);
-  if (e.hasFailed())
-    return;
-  for (const char *name : {"params", "param"}) {
-    Binding &binding = inner->names[name];
-    if (!binding.state->written)
-      continue;
-    writeRange(0, owner.offset, *binding.value.as<Tensor>(), "params", span);
-    break;
-  }
-}
-
-/// A rule with a shape pattern is instantiated for each leaf.
-void TrainElaborator::applyByLeaf(Owner &owner, const Value &grads) {
-  Span span = owner.clause->span;
-  auto *pattern = ast::cast<ast::ShapePattern>(owner.rule.decl->on.get());
-  const Tensor &tree = *grads.as<Tensor>();
-  auto flat = e.create<ir::RecastOp>(span, ir::withEncoding(tree.type(), {}), tree.value);
-  for (ParamInfo *leaf : owner.leaves) {
-    InstantiationScope chain(e.diags, owner.rule.decl->name.text + " on `" + leaf->path + ": " + describeShape(leaf->shape) + "`", span);
-    currentSite = "optimizer " + owner.name + "@" + leaf->path;
-    ScopePtr inner = ruleScope(owner.rule);
-    for (size_t i = 0; i < pattern->shape.size(); ++i)
-      if (auto *name = ast::dynCast<ast::NameExpr>(pattern->shape[i].get()))
-        inner->define(name->name, e.integer(leaf->shape[i], span), NameKind::ShapeName, name->span);
-    auto type = RankedTensorType::get(leaf->shape, e.real());
-    int64_t count = type.getNumElements();
-    Value param = readRange(0, leaf->offset, type, leaf->path, span);
-    auto part = e.create<nd::SliceOp>(span, flat, ArrayRef<int64_t>{leaf->offset}, ArrayRef<int64_t>{count},
-                                      ArrayRef<int64_t>{1});
-    auto grad = e.create<nd::ReshapeOp>(span, part, ArrayRef<int64_t>(leaf->shape));
-    defineWritable(inner, "param", param, span);
-    inner->define("grad", Value(Tensor{grad, false, 0}, span), NameKind::Socket, span);
-    offerSocket(inner, param, true);
-    std::vector<ParamInfo *> one = {leaf};
-    runRule(owner.rule, inner, currentSite, one, leaf->offset, true);
+  for (const RulePlace &place : placesOf(owner)) {
+    applyAt(owner, place, grads);
     if (e.hasFailed())
       return;
-    if (inner->names["param"].state->written)
-      writeRange(0, leaf->offset, *inner->names["param"].value.as<Tensor>(), leaf->path, span);
   }
+}
+
+void TrainElaborator::applyAt(Owner &owner, const RulePlace &place, const Value &grads) {
+  Span span = owner.clause->span;
+  const ast::RuleDecl &decl = *owner.rule.decl;
+  std::string at = place.patterned ? " on `" + place.leaf + ": " + describeShape(place.leaves[0]->shape) + "`" : "";
+  InstantiationScope chain(e.diags, decl.name.text + at, span);
+  std::string name = place.patterned ? place.leaf : "params";
+  int64_t count = elements(place.leaves);
+  auto type = RankedTensorType::get({count}, e.real());
+  std::vector<std::string> held;
+  ScopePtr inner = ruleScope(owner.rule, &place, &held);
+  defineSizes(decl, place, *inner, span);
+  auto before = readRange(paramsArena, place.from, type, name, span).as<Tensor>()->value;
+  defineForms(inner, place, "param", before, true, span);
+  defineForms(inner, place, "grad", part(*flatOf(grads, span), place.from, count, span), false, span);
+  offerSocket(inner, applications(span), span);
+  if (owner.leaves.front()->served) {
+    auto form = inner->find(place.patterned ? "param" : "params")->value.as<Tensor>()->type();
+    auto so = readRange(servedArena, place.from, type, "served", span).as<Tensor>()->value;
+    defineWritable(inner, "served", inFormOf(so, form, span), span);
+    inner->names["served"].state->eitherForm = true;
+  }
+  runRule(owner.rule, inner, place, held, true);
+  if (e.hasFailed())
+    return;
+  if (mlir::Value after = written(*inner, "param", {}, span))
+    writeRange(paramsArena, place.from, Tensor{after, false, 0}, name, span);
+  if (Binding *served = inner->find("served"); served && served->state && served->state->written)
+    writeRange(servedArena, place.from, Tensor{*flatOf(served->value, span), false, 0}, "served", span);
 }
 
 } // namespace dyn::elab

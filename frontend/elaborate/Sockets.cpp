@@ -48,33 +48,36 @@ void TrainElaborator::initSocket() {
     }
     writeRange(paramsArena, info->offset, *t, info->path, span);
   }
-  for (auto &[key, state] : states) {
-    // The rule's own names as they are at the start: parameters just drawn, sizes, hyperparameters.
-    auto start = std::make_shared<Scope>(state.scope);
-    auto whole = readRange(paramsArena, 0, treeType(e.treeLeaves, false), "params", state.decl->span);
-    start->define("params", whole, NameKind::Socket, state.decl->span);
-    if (state.patterned)
-      start->define("param", readRange(paramsArena, state.from, RankedTensorType::get(state.leaves[0]->shape, e.real()), state.leaves[0]->path, state.decl->span), NameKind::Socket, state.decl->span);
-    else
-      start->define("param", readRange(paramsArena, state.from, treeType(state.leaves, true), "params", state.decl->span), NameKind::Socket, state.decl->span);
-    Frame frame{start, nullptr, state.site};
-    frame.assigning = state.decl->name.text;
-    Value value = e.evaluate(*state.decl->init, frame);
-    Span span = state.decl->init->span;
-    if (state.decl->drawn)
-      if (auto *dist = value.as<Distribution>())
-        value = e.drawFrom(*dist, state.type.getShape(), state.type.getEncoding(), span, frame);
-    auto t = value.isInvalid() ? std::nullopt : e.tensor(value, span);
-    if (!t)
-      continue;
-    *t = e.cast(*t, elemOfType(state.type), false, span);
-    if (t->type().getElementType() != state.type.getElementType())
-      *t = {e.create<nd::CastOp>(span, t->value, state.type.getElementType()), false, 0};
-    if (t->type().getRank() == 0 && state.type.getRank() != 0)
-      *t = e.broadcastScalar(*t, state.type, span);
-    writeRange(state.arena, state.offset, *t, state.decl->name.text, span);
-  }
+  for (auto &[key, state] : states)
+    startState(state);
+  startServed();
   e.mayDraw = false;
+}
+
+/// The rule's own names as they are at the start: parameters just drawn, sizes, hyperparameters.
+void TrainElaborator::startState(const State &state) {
+  if (!state.decl) {
+    auto zero = e.materialise(Const{0, Elem::Int, false, ""}, Span());
+    return writeRange(state.arena, state.offset, zero, state.name, Span());
+  }
+  auto start = std::make_shared<Scope>(state.scope);
+  Span span = state.decl->init->span;
+  defineParams(start, state.place, span);
+  Frame frame{start, nullptr, state.site};
+  frame.assigning = state.name;
+  Value value = e.evaluate(*state.decl->init, frame);
+  if (state.decl->drawn)
+    if (auto *dist = value.as<Distribution>())
+      value = e.drawFrom(*dist, state.type.getShape(), state.type.getEncoding(), span, frame);
+  auto t = value.isInvalid() ? std::nullopt : e.tensor(value, span);
+  if (!t)
+    return;
+  *t = e.cast(*t, elemOfType(state.type), false, span);
+  if (t->type().getElementType() != state.type.getElementType())
+    *t = {e.create<nd::CastOp>(span, t->value, state.type.getElementType()), false, 0};
+  if (t->type().getRank() == 0 && state.type.getRank() != 0)
+    *t = e.broadcastScalar(*t, state.type, span);
+  writeRange(state.arena, state.offset, *t, state.name, span);
 }
 
 int64_t TrainElaborator::metric(const std::string &name, ArrayRef<int64_t> shape, Span span, bool leafAxis) {
@@ -93,7 +96,7 @@ int64_t TrainElaborator::metric(const std::string &name, ArrayRef<int64_t> shape
   if (leafAxis) {
     metric.axes.push_back("leaf");
     metric.labels.emplace_back();
-    for (ParamInfo *leaf : ruleLeaves ? *ruleLeaves : e.treeLeaves)
+    for (ParamInfo *leaf : running ? running->place.leaves : e.treeLeaves)
       metric.labels.back().push_back(leaf->path);
   }
   out->plan.metrics.push_back(std::move(metric));
@@ -136,14 +139,14 @@ void TrainElaborator::updateSocket(const Clauses &clauses) {
   socket("update", ir::SocketKind::update);
   Span span = clauses.loss->span;
   auto type = treeType(e.treeLeaves, false);
-  Value params = readRange(paramsArena, 0, type, "params", span);
+  passParams = readRange(paramsArena, 0, type, "params", span);
   Value grads;
   if (request.gradientsGiven) {
     int64_t arena = static_cast<int64_t>(out->plan.arenas.size());
     out->plan.arenas.push_back({"grads", "grads", out->plan.arenas[paramsArena].bytes});
     grads = readRange(arena, 0, type, "grads", span);
   } else
-    grads = lossAndGradient(params, span);
+    grads = lossAndGradient(passParams, span);
   for (auto *clause : clauses.clips) {
     auto rule = ruleOf(*clause);
     if (!rule)
@@ -152,7 +155,7 @@ void TrainElaborator::updateSocket(const Clauses &clauses) {
   }
   e.mayDraw = e.drawsByStep = true;
   e.drawStream = nd::Stream::noise;
-  grads = applyClips(grads);
+  grads = applyClips(grads, true);
   if (!grads.isInvalid())
     for (Owner &owner : owners)
       applyOptimizer(owner, grads);

@@ -64,7 +64,7 @@ void Elaborator::execute(const ast::Stmt &stmt, Frame &frame) {
   }
   case ast::Kind::FnStmt: {
     auto *fn = ast::cast<ast::FnStmt>(&stmt)->function.get();
-    frame.scope->define(fn->name.text, Value(Function{fn, frame.scope}, stmt.span), NameKind::Local, stmt.span);
+    frame.scope->define(fn->name.text, Value(Function{fn, capture(frame.scope)}, stmt.span), NameKind::Local, stmt.span);
     return;
   }
   case ast::Kind::RunStmt: {
@@ -264,6 +264,9 @@ void Elaborator::executeWrite(const ast::WriteStmt &stmt, Frame &frame) {
         .help("reduce over `" + axis + "` (`mean(…, over=" + axis + ")`), or declare `" + axis + " state`");
     return;
   }
+  bool otherForm = binding->state->eitherForm && isa_and_present<ir::LeavesAttr>(t->type().getEncoding());
+  if (otherForm && isa_and_present<ir::TreeAttr>(wanted.getEncoding()))
+    t->value = recast(Value(*t), true, stmt.span).as<Tensor>()->value;
   if (isa_and_present<ir::PerLeafAttr>(t->type().getEncoding()) && !wanted.getEncoding() && wanted.getRank() == 0) {
     diags.report(Diag::axis_in_write, stmt.span, name->name, "leaf")
         .help("reduce over `leaf` (`sum(…, over=leaf)`), or declare `leaf state`");

@@ -30,7 +30,12 @@ std::unique_ptr<Elaborated> TrainElaborator::elaborate(const TrainRequest &theRe
   train = ir::TrainOp::create(e.builder, e.loc(decl.span), decl.name.text);
   train.getBody().emplaceBlock();
   e.onSocketCall = [this](auto &name, auto &args, Span span, Frame &frame) { return socketCall(name, args, span, frame); };
+  e.onHeldCall = [this](auto &held, auto &args, Span span, Frame &frame) { return heldCall(held, args, span, frame); };
   e.onEmit = [this](const ast::EmitStmt &stmt, Frame &frame) {
+    if (quiet)
+      return;
+    if (!isa_and_present<ir::SocketOp>(e.builder.getInsertionBlock()->getParentOp()))
+      return e.notHere(stmt.span, "an `emit` that depends on the run");
     for (auto &named : stmt.values) {
       Value value = e.evaluate(*named.value, frame);
       if (!value.isInvalid())
@@ -49,6 +54,7 @@ std::unique_ptr<Elaborated> TrainElaborator::elaborate(const TrainRequest &theRe
       !assignOwners(clauses))
     return nullptr;
   layOut();
+  placeServed();
   updateSocket(clauses);
   evalSockets(clauses);
   probeSockets(clauses);

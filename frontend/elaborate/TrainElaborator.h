@@ -80,14 +80,19 @@ private:
   };
   /// A state of a rule: where it lives and how it starts.
   struct State {
-    const ast::StateStmt *decl = nullptr;
-    ScopePtr scope; ///< hyperparameters and sizes
+    std::string name;
+    const ast::StateStmt *decl = nullptr; ///< null: the count of a held rule's applications, from 0
+    ScopePtr scope;                       ///< hyperparameters and sizes
     std::string site;
     mlir::RankedTensorType type;
     int64_t arena = 0, offset = 0;
-    std::vector<ParamInfo *> leaves; ///< that the rule stands on
-    int64_t from = 0;                ///< their place in the parameters' arena
-    bool patterned = false;
+    RulePlace place; ///< of its rule
+  };
+  /// The rule whose body is being elaborated.
+  struct Running {
+    RulePlace place;
+    ScopePtr start; ///< what a state's initial value may read
+    bool held = false;
   };
 
   // Train.cpp
@@ -111,6 +116,7 @@ private:
   void initSocket();
   void updateSocket(const Clauses &clauses);
   Value lossAndGradient(const Value &params, Span span);
+  void startState(const State &state);
   int64_t metric(const std::string &name, llvm::ArrayRef<int64_t> shape, Span span, bool leafAxis = false);
   void emit(const std::string &name, const Value &value, Span span);
 
@@ -133,20 +139,61 @@ private:
 
   // Rules.cpp
   std::optional<Rule> ruleOf(const ast::RuleClause &clause);
-  Value scheduled(const Rule &rule, Span span);
+  Value scheduled(const Rule &rule, Span span, std::optional<Value> t = std::nullopt);
   std::optional<Rule> scheduleOf(const Rule &rule, const std::string &name, const Binding &binding);
   void listSchedules(const Rule &rule, const std::string &owner);
-  ScopePtr ruleScope(const Rule &rule);
-  void runRule(const Rule &rule, ScopePtr scope, const std::string &site, const std::vector<ParamInfo *> &leaves,
-               int64_t from, bool patterned);
-  void declareState(const ast::StateStmt &stmt, Frame &frame);
-  Value applyClips(Value grads);
+  ScopePtr ruleScope(const Rule &rule, const RulePlace *place, std::vector<std::string> *states = nullptr);
+  void defineForms(ScopePtr scope, const RulePlace &place, const std::string &leafwise, mlir::Value flat, bool writable,
+                   Span span);
+  mlir::Value written(Scope &scope, const std::string &leafwise, mlir::Value before, Span span);
+  std::optional<mlir::Value> flatOf(const Value &value, Span span);
+  Value inFormOf(mlir::Value flat, mlir::RankedTensorType like, Span span);
+  mlir::Value part(mlir::Value flat, int64_t from, int64_t count, Span span);
+  bool hasFormOf(const Value &value, const std::vector<ParamInfo *> &leaves);
+  void runRule(const Rule &rule, ScopePtr scope, const RulePlace &place, const std::vector<std::string> &held, bool keeps);
+  Value applyClips(Value grads, bool keeps);
+  static bool mentions(const ast::RuleDecl &rule, llvm::StringRef name);
+  static bool writesServed(const ast::RuleDecl &rule);
+  static std::vector<RulePlace> placesOf(const Owner &owner);
+  void defineSizes(const ast::RuleDecl &rule, const RulePlace &place, Scope &scope, Span span);
   void applyOptimizer(Owner &owner, const Value &grads);
-  void applyLeafwise(Owner &owner, const Value &grads);
-  void applyByLeaf(Owner &owner, const Value &grads);
+  void applyAt(Owner &owner, const RulePlace &place, const Value &grads);
   void checkBound(const Rule &rule, ScopePtr scope, Span span);
   Value socketCall(const std::string &name, const std::vector<ast::Argument> &args, Span span, Frame &frame);
-  void offerSocket(ScopePtr scope, const Value &params, bool countsFromOne);
+  void offerSocket(ScopePtr scope, const Value &t, Span span);
+  Value applications(Span span);
+
+  // RuleStates.cpp
+  ScopePtr startScope(const Rule &rule, const Scope &scope, const RulePlace &place, Span span);
+  void defineParams(ScopePtr scope, const RulePlace &place, Span span);
+  mlir::RankedTensorType stateType(const ast::StateStmt &stmt, Frame &frame);
+  State &placeState(const std::string &name, mlir::RankedTensorType type, const ast::StateStmt *decl,
+                    const std::string &site);
+  State *stateOf(const ast::StateStmt &stmt, Frame &frame);
+  static Binding stateBinding(const State &state, Value value, Span span);
+  void declareState(const ast::StateStmt &stmt, Frame &frame);
+  void putBack(const State &state, const Binding *binding, Span span);
+  void putBack(Scope &scope, const std::string &site, const std::vector<std::string> &held);
+  Value stateRecord();
+
+  // HeldRules.cpp
+  std::vector<const ast::StateStmt *> heldStatesOf(const ast::RuleDecl &decl, ScopePtr scope);
+  void beginStates(HeldRule &held, const HeldRule::Part &part);
+  std::optional<std::vector<RulePlace>> placesOf(const HeldRule &held, const RulePlace &outer, Span span);
+  Value hold(const std::string &name, Rule rule, const RulePlace *place, std::vector<std::string> *states,
+             const Binding &binding);
+  std::optional<std::vector<Value>> heldArguments(const HeldRule &held, size_t count,
+                                                  const std::vector<ast::Argument> &args, Span span, Frame &frame);
+  Value heldSchedule(const HeldRule &held, const Value &t, Span span);
+  Value heldCall(const Held &call, const std::vector<ast::Argument> &args, Span span, Frame &frame);
+  mlir::Value applyHeld(const HeldRule &held, const HeldRule::Part &part, mlir::Value params, mlir::Value grads,
+                        const std::string &site, Frame &frame, Span span);
+  mlir::Value deltaOf(mlir::Value next, mlir::Value params, Span span);
+
+  // Served.cpp
+  void placeServed();
+  void startServed();
+  Value servedTree(Span span);
 
   // Values of the arenas.
   Value readRange(int64_t arena, int64_t offset, mlir::RankedTensorType type, const std::string &name, Span span);
@@ -206,10 +253,11 @@ private:
     bool needsBatch;
   };
   std::vector<Event> events;
-  std::string currentSite;
-  const std::vector<ParamInfo *> *ruleLeaves = nullptr;
-  int64_t ruleFrom = 0;
-  bool rulePatterned = false;
+  const Running *running = nullptr;
+  Value passParams;          ///< the whole tree as the pass began
+  bool quiet = false;        ///< a clip looks elsewhere: what it emits does not count
+  int64_t servedArena = -1;  ///< in the order of the parameters; -1: nobody serves others
+  bool readsServed = false;  ///< models see what is served
   std::map<std::string, ScopePtr> sourceArgs; ///< of a data declaration's one set
   std::map<std::string, Windows> textWindows; ///< by the data declaration's name
   ScopePtr ruleStart; ///< what a state's initial value may read

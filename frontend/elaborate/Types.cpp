@@ -187,7 +187,7 @@ std::optional<Value> Elaborator::conform(const Value &value, const ast::Type &ty
     return Value(result, value.origin);
   }
   if (ast::isa<ast::FnType>(&type)) {
-    if (value.as<Function>() || value.as<Closure>() || value.as<Builtin>() || value.as<std::shared_ptr<Instance>>())
+    if (value.as<Function>() || value.as<Closure>() || value.as<Builtin>() || value.as<Held>() || value.as<std::shared_ptr<Instance>>())
       return value;
     return refuse();
   }

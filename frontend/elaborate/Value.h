@@ -27,6 +27,7 @@ class DiagnosticEngine;
 
 namespace dyn::elab {
 
+struct ParamInfo;
 struct Value;
 struct Scope;
 using ScopePtr = std::shared_ptr<Scope>;
@@ -100,6 +101,37 @@ struct Rule {
   ScopePtr hyper;
 };
 
+/// Where a rule runs: its name in the plan, the leaves that it stands on, and their place in the parameters' arena.
+struct RulePlace {
+  std::string rule; ///< "optimizer sam.base"
+  std::string leaf; ///< of a rule that runs leaf by leaf, else empty
+  std::vector<ParamInfo *> leaves;
+  int64_t from = 0;
+  bool patterned = false; ///< `on [m, n]`: its parameter is one array
+
+  std::string key() const { return leaf.empty() ? rule : rule + "@" + leaf; }
+};
+
+/// A rule that another one holds.
+struct HeldRule {
+  /// One for all leaves, or one for each of a rule with a shape pattern.
+  struct Part {
+    RulePlace place;
+    ScopePtr start; ///< what its states may start from
+    ScopePtr scope; ///< hyperparameters at their present value, the rules that it holds itself
+  };
+  std::string name; ///< as its holder calls it
+  const ast::RuleDecl *decl = nullptr;
+  std::vector<ParamInfo *> leaves; ///< of its holder
+  std::vector<Part> parts;
+  std::vector<std::string> states; ///< bindings among the globals: its own and those of what it holds
+};
+/// It as a function: `base(params, grads)`, or `base.delta(params, grads)`.
+struct Held {
+  std::shared_ptr<HeldRule> rule;
+  bool delta = false;
+};
+
 /// A data declaration, or one split of it.
 struct Data {
   const ast::DataDecl *decl = nullptr;
@@ -125,7 +157,7 @@ struct Series;
 struct Value {
   using Payload =
       std::variant<std::monostate, Const, Tensor, Record, Range, Tuple, Text, None, Builtin, Function, Closure,
-                   std::shared_ptr<Instance>, ModelName, Rule, Data, TrainName, Distribution,
+                   std::shared_ptr<Instance>, ModelName, Rule, Held, Data, TrainName, Distribution,
                    std::shared_ptr<RunResult>, std::shared_ptr<Series>>;
   Payload payload;
   Span origin; ///< where the value was made, for messages
@@ -164,6 +196,7 @@ struct StateInfo {
   std::string name;
   mlir::RankedTensorType type;
   bool written = false;
+  bool eitherForm = false; ///< a tree may be written leaf by leaf: `served` has no plural
 };
 
 struct Scope : std::enable_shared_from_this<Scope> {
