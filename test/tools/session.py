@@ -256,7 +256,7 @@ def interrupt(s):
 
 def sweep_members(s):
     """A member's files are those of a run alone, whatever its company and the threads; each has a folder of its own."""
-    def members(name, *options, experiment="all"):
+    def members(name, *options, experiment="every"):
         s.run(experiment, "--quiet", "--out", s.path(name), *options)
         index = json.load(open(s.path(name + "/s/sweep.json")))
         return index, {member["folder"]: [read(s.path(f"{name}/s/{member['folder']}"), file)
@@ -282,10 +282,10 @@ def sweep_members(s):
     labels = members("labels", experiment="labels")[0]["members"]
     folders = [member["folder"] for member in labels]
     check(len(set(folders)) == 3 and not any("/" in folder for folder in folders), f"folders {folders}")
-    check([member["labels"] for member in labels] == [{"name": "a/b"}, {"name": "a_b"}, {"name": "a:b"}], f"labels {labels}")
+    check([member["labels"] for member in labels] == [{"optimizer": f"sgd(lr={rate})"} for rate in ("1/2", "1*2", "0.5")], f"labels {labels}")
     with open(s.path("file"), "w"):
         pass
-    errors = s.run("all", "--quiet", "--out", s.path("file"), status=1)
+    errors = s.run("every", "--quiet", "--out", s.path("file"), status=1)
     check("E0611" in errors and s.path("file") in errors, errors)
     # What `--set` and `--seed` mean: a hyperparameter of the experiment, and the seed of members that name none.
     s.run("settable", "--quiet", "--set", "widest=12", "--seed", "2", "--out", s.path("set"))
