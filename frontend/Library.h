@@ -33,6 +33,9 @@ public:
   /// Paths and texts of all files opened by name, in the order of opening.
   const std::vector<std::pair<std::string, std::string>> &closure() const { return opened; }
 
+  /// How many files of the standard library a name needed so far.
+  size_t parsedEmbedded() const { return programs.size() - byPath.size(); }
+
   const ast::Decl *find(std::string_view name) const override;
   std::vector<std::string> names() const override;
 

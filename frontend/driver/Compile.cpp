@@ -9,8 +9,6 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <chrono>
-
 using namespace mlir;
 
 namespace dyn {
@@ -85,20 +83,14 @@ PassErrors::~PassErrors() { context.getDiagEngine().eraseHandler(id); }
 bool lowerToNd(ModuleOp module, DiagnosticEngine &diags, const StageHook &hook, Timings *timings) {
   PassErrors errors(*module.getContext(), diags);
   size_t before = diags.errorCount();
-  auto step = [&](llvm::StringRef name, auto &&add) {
-    auto start = std::chrono::steady_clock::now();
-    PassManager pm(module.getContext());
-    add(pm);
-    bool good = succeeded(pm.run(module));
-    if (timings)
-      timings->push_back({name.str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()});
-    return good && diags.errorCount() == before;
+  auto step = [&](llvm::StringRef name, llvm::function_ref<void(OpPassManager &)> add) {
+    return succeeded(runStage(module, name, timings, add)) && diags.errorCount() == before;
   };
   if (hook)
     hook("dyn", module);
-  bool good = step("batch", [](PassManager &pm) { pm.addPass(expand::createBatchExamplePass()); }) &&
-              step("differentiate", [](PassManager &pm) { pm.addPass(expand::createExpandGradientsPass()); }) &&
-              step("expand", [](PassManager &pm) {
+  bool good = step("batch", [](OpPassManager &pm) { pm.addPass(expand::createBatchExamplePass()); }) &&
+              step("differentiate", [](OpPassManager &pm) { pm.addPass(expand::createExpandGradientsPass()); }) &&
+              step("expand", [](OpPassManager &pm) {
                 pm.addPass(expand::createExpandLeavesPass());
                 pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
                 pm.addNestedPass<func::FuncOp>(createCSEPass());

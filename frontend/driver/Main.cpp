@@ -31,7 +31,7 @@ static int dispatch(int argc, char **argv) {
   runCommand->add_flag("--interpret", run.interpret, "run by the plain evaluator instead of compiled code");
   runCommand->add_flag("--no-cache", noCache, "compile anew and keep nothing");
   runCommand->add_flag("--check-bounds", run.checkBounds, "check what clips promise after every step");
-  runCommand->add_flag("--time", run.timings, "print milliseconds of each stage of compilation");
+  runCommand->add_flag("--time", run.timings, "print milliseconds of each stage and pass, and what was read and made");
 
   std::vector<std::string> checkFiles;
   bool checkNoCache = false;

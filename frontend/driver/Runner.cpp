@@ -17,6 +17,13 @@ Runner::Runner(RunOptions theOptions)
 Runner::~Runner() = default;
 
 int Runner::run() {
+  int status = runFile();
+  if (options.timings)
+    printCounts();
+  return status;
+}
+
+int Runner::runFile() {
   if (!placeProgram()) {
     work.report();
     return 1;
@@ -31,6 +38,8 @@ int Runner::run() {
     work.report();
     return 1;
   }
+  if (options.timings)
+    std::fputs(describe(work.reading).c_str(), stderr);
   auto &[trains, experiments] = *chosen;
   if (trains.size() != 1 || !experiments.empty())
     warm = nullptr;
@@ -151,6 +160,7 @@ int Runner::runTrain(const ast::TrainDecl &decl, const std::string &folder) {
 }
 
 int Runner::runWarm(Program made) {
+  work.objects.add(made);
   if (options.timings)
     printTimings({}, "kept, by the spec's text");
   // The texts that the program was made from, whatever the files say by the end of a long run.
@@ -177,9 +187,14 @@ int Runner::runWarm(Program made) {
 
 /// For `--time`: what compilation took, and whether there was any.
 void Runner::printTimings(const Timings &timings, const char *code) const {
-  for (auto &[name, milliseconds] : timings)
-    std::fprintf(stderr, "%8.1f ms  %s\n", milliseconds, name.c_str());
-  std::fprintf(stderr, "code: %s\n", code);
+  std::fprintf(stderr, "%scode: %s\n", describe(timings).c_str(), code);
+}
+
+/// For `--time`: what the whole command read and made.
+void Runner::printCounts() const {
+  std::fprintf(stderr, "standard library: %zu of %zu files parsed\nobjects: %d generated, %d kept, %zu bytes\n",
+               work.library.parsedEmbedded(), embeddedFiles().size(), work.objects.generated, work.objects.kept,
+               work.objects.bytes);
 }
 
 Runner::Finished Runner::train(const elab::TrainRequest &request, const std::string &folder, bool inExperiment) {
@@ -209,7 +224,10 @@ Runner::Finished Runner::train(const elab::TrainRequest &request, const std::str
 
 Runner::Finished Runner::execute(const Program &made, const NdModule &nd, const std::string &folder,
                                  bool inExperiment) {
+  Timings start;
+  Stopwatch watch;
   auto code = options.interpret ? Code::interpret(nd()) : Code::link(made.object, work.diags);
+  start.push_back({"link", watch.lap()});
   SessionOptions session;
   session.threads = options.threads;
   session.directory = folder;
@@ -220,14 +238,16 @@ Runner::Finished Runner::execute(const Program &made, const NdModule &nd, const 
   auto execution = code ? Execution::create(made.plan, code, std::move(session), work.diags) : nullptr;
   if (!execution)
     return {};
+  start.push_back({"load data", watch.lap()});
+  start.push_back({"from start to the first step", millisecondsSinceStart()});
   if (options.timings)
-    std::fprintf(stderr, "%8.1f ms  from start to the first step\n", millisecondsSinceStart());
-  double before = millisecondsSinceStart();
+    std::fputs(describe(start).c_str(), stderr);
+  watch.lap();
   Finished finished;
   finished.outcome = execution->run();
   finished.ran = true;
   if (options.timings)
-    std::fprintf(stderr, "%8.1f ms  the loop\n", millisecondsSinceStart() - before);
+    std::fputs(describe({{"the loop", watch.lap()}}).c_str(), stderr);
   finished.result = execution->result();
   // In an experiment a run that diverged is an outcome.
   if (!inExperiment || !finished.result->diverged)

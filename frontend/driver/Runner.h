@@ -44,6 +44,7 @@ private:
     std::vector<const ast::TrainDecl *> trains;
     std::vector<const ast::ExperimentDecl *> experiments;
   };
+  int runFile();
   std::optional<Chosen> choose();
   /// Finds the device that the options name, and makes code for it; false after a report.
   bool placeProgram();
@@ -60,6 +61,7 @@ private:
   Finished train(const elab::TrainRequest &request, const std::string &folder, bool inExperiment, DiagnosticEngine &own);
   Finished execute(const Program &program, const NdModule &nd, const std::string &folder, bool inExperiment);
   void printTimings(const Timings &timings, const char *code) const;
+  void printCounts() const;
   bool expects(const ast::TrainDecl &decl, const elab::TrainRequest &request, const elab::RunResult &result);
 
   RunOptions options;

@@ -288,16 +288,15 @@ public:
   }
 
   SweepOutcome run() {
-    auto start = std::chrono::steady_clock::now();
+    Stopwatch watch;
     InterruptScope scope;
     if (options.interpret)
       runInTurn();
     else
       runTogether();
     if (options.timings) {
-      double passed = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-      std::fprintf(stderr, "%8.1f ms  the sweep: %zu members, %zu programs, %zu elaborations\n", passed, members.size(),
-                   programs.count(), variants.size());
+      std::fprintf(stderr, "%8.2f ms  the sweep: %zu members, %zu programs, %zu elaborations\n", watch.lap(),
+                   members.size(), programs.count(), variants.size());
     }
     return conclude(InterruptScope::isInterrupted());
   }

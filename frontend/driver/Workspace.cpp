@@ -21,8 +21,11 @@ mlir::MLIRContext &Workspace::mlirContext() {
 }
 
 const ast::Program *Workspace::open(const std::string &file) {
-  if (!program)
-    program = library.open(file);
+  if (program)
+    return program;
+  Stopwatch watch;
+  program = library.open(file);
+  reading = {{"read", watch.lap()}};
   return program;
 }
 
@@ -74,7 +77,12 @@ Workspace::overrides(const std::vector<std::string> &sets) {
 }
 
 std::unique_ptr<elab::Elaborated> Workspace::elaborateOnly(const elab::TrainRequest &request, DiagnosticEngine &own) {
-  elab::Elaborator elaborator(mlirContext(), own, library, globals);
+  return elaborateOnly(request, own, library);
+}
+
+std::unique_ptr<elab::Elaborated> Workspace::elaborateOnly(const elab::TrainRequest &request, DiagnosticEngine &own,
+                                                           const Library &names) {
+  elab::Elaborator elaborator(mlirContext(), own, names, globals);
   auto elaborated = elab::TrainElaborator(elaborator).run(request);
   return own.hasErrors() ? nullptr : std::move(elaborated);
 }
@@ -100,15 +108,20 @@ std::map<std::string, double> hyperparametersOf(const elab::Elaborated &elaborat
 }
 
 std::optional<BuiltTrain> Workspace::elaborate(const elab::TrainRequest &request, DiagnosticEngine &own) {
-  auto elaborated = elaborateOnly(request, own);
-  return elaborated ? lower(*elaborated, own) : std::nullopt;
+  return elaborate(request, own, library);
 }
 
 std::optional<BuiltTrain> Workspace::elaborate(const elab::TrainRequest &request, DiagnosticEngine &own,
                                                const Library &names) {
-  elab::Elaborator elaborator(mlirContext(), own, names, globals);
-  auto elaborated = elab::TrainElaborator(elaborator).run(request);
-  return elaborated && !own.hasErrors() ? lower(*elaborated, own) : std::nullopt;
+  Stopwatch watch;
+  auto elaborated = elaborateOnly(request, own, names);
+  if (!elaborated)
+    return std::nullopt;
+  Timing row{"elaborate", watch.lap(), countOps(*elaborated->module)};
+  auto built = lower(*elaborated, own);
+  if (built)
+    built->timings.insert(built->timings.begin(), std::move(row));
+  return built;
 }
 
 bool Workspace::generate(BuiltTrain &train, DiagnosticEngine &own) {
@@ -117,6 +130,7 @@ bool Workspace::generate(BuiltTrain &train, DiagnosticEngine &own) {
   if (!compiled)
     return false;
   train.program = std::move(*compiled);
+  objects.add(train.program);
   return true;
 }
 

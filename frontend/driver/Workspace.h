@@ -25,6 +25,17 @@ struct BuiltTrain {
 /// The hyperparameters of a train that are numbers, by name.
 std::map<std::string, double> hyperparametersOf(const elab::Elaborated &elaborated);
 
+/// The objects of a workspace: how many came from where, and their bytes together.
+struct ObjectCounts {
+  int generated = 0, kept = 0;
+  size_t bytes = 0;
+
+  void add(const Program &program) {
+    ++(program.fromCache ? kept : generated);
+    bytes += program.object.size();
+  }
+};
+
 class Workspace {
 public:
   /// `useCache`: keep and reuse objects on disk.
@@ -43,9 +54,12 @@ public:
 
   /// Elaborates a train, and no more. `own` gets its errors: a claim that failed before is none of them.
   std::unique_ptr<elab::Elaborated> elaborateOnly(const elab::TrainRequest &request, DiagnosticEngine &own);
+  /// The same over other declarations than those of the opened file.
+  std::unique_ptr<elab::Elaborated> elaborateOnly(const elab::TrainRequest &request, DiagnosticEngine &own,
+                                                  const Library &names);
   /// Lowers what was elaborated to nd.
   std::optional<BuiltTrain> lower(elab::Elaborated &elaborated, DiagnosticEngine &own);
-  /// Both.
+  /// Both; the timings of what it gives begin with elaboration.
   std::optional<BuiltTrain> elaborate(const elab::TrainRequest &request, DiagnosticEngine &own);
   /// The same over other declarations than those of the opened file.
   std::optional<BuiltTrain> elaborate(const elab::TrainRequest &request, DiagnosticEngine &own, const Library &names);
@@ -61,6 +75,8 @@ public:
   elab::ScopePtr globals;
   std::unique_ptr<ObjectCache> cache; ///< null: none
   const Target *target = &Target::cpu(); ///< what code is made for
+  ObjectCounts objects;
+  Timings reading; ///< what `open` took
 
 private:
   const ast::Program *program = nullptr;

@@ -214,11 +214,9 @@ bool Commands::time(const Words &words) {
   if (words.size() > 1)
     return badForm(*find(":time"));
   double sum = 0;
-  for (auto &[name, milliseconds] : repl.timings) {
-    std::printf("%8.1f ms  %s\n", milliseconds, name.c_str());
-    sum += milliseconds;
-  }
-  std::printf("%8.1f ms  in all\n", sum);
+  for (const Timing &stage : repl.timings)
+    sum += stage.milliseconds;
+  std::printf("%s%8.2f ms  in all\n", describe(repl.timings).c_str(), sum);
   return true;
 }
 

@@ -8,7 +8,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
-#include <chrono>
 #include <cstring>
 
 using namespace mlir;
@@ -163,10 +162,9 @@ bool runProgram(ArrayProgram &program, std::vector<elab::Value *> &arrays, const
   if (!execution)
     return false;
   program.fill(execution->session());
-  auto start = std::chrono::steady_clock::now();
+  Stopwatch watch;
   const Outcome &outcome = execution->run();
-  timings.push_back(
-      {"run", std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()});
+  timings.push_back({"run", watch.lap()});
   if (outcome.status != DYN_OK) {
     work.diags.report(Diag::stopped, Span(), outcome.message);
     return false;
@@ -179,12 +177,11 @@ bool runProgram(ArrayProgram &program, std::vector<elab::Value *> &arrays, const
 } // namespace
 
 std::optional<Evaluated> evaluate(const ast::Expr &expr, Workspace &work, const Library &names, Timings &timings) {
-  auto start = std::chrono::steady_clock::now();
+  Stopwatch watch;
   elab::ExpectEvaluator evaluator(work.mlirContext(), work.diags, names, work.globals);
   evaluator.allowDraws();
   auto value = evaluator.elaborated(expr);
-  timings.push_back(
-      {"elaborate", std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()});
+  timings.push_back({"elaborate", watch.lap()});
   if (!value)
     return std::nullopt;
   std::vector<elab::Value *> arrays;

@@ -23,7 +23,6 @@
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
-#include <chrono>
 #include <mutex>
 
 using namespace mlir;
@@ -82,22 +81,6 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
   all.run(module, modules);
 }
 
-/// Notes the time since the last call.
-class Clock {
-public:
-  explicit Clock(Timings *timings) : timings(timings) {}
-  void note(StringRef name) {
-    auto now = std::chrono::steady_clock::now();
-    if (timings)
-      timings->push_back({name.str(), std::chrono::duration<double, std::milli>(now - last).count()});
-    last = now;
-  }
-
-private:
-  Timings *timings;
-  std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
-};
-
 } // namespace
 
 TargetOptions TargetOptions::host() {
@@ -147,7 +130,11 @@ FailureOr<std::string> compileToObject(ModuleOp module, plan::Plan &plan, const 
   if (failed(lowerToLLVM(module, plan, made, hook, timings)))
     return failure();
   const TargetOptions &target = made.host;
-  Clock clock(timings);
+  Stopwatch watch;
+  auto note = [&](const char *stage) {
+    if (timings)
+      timings->push_back({stage, watch.lap()});
+  };
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, "dyn");
   if (!code)
@@ -168,9 +155,9 @@ FailureOr<std::string> compileToObject(ModuleOp module, plan::Plan &plan, const 
     function.addFnAttr("target-features", target.features);
     function.addFnAttr(llvm::Attribute::NoUnwind);
   }
-  clock.note("translate");
+  note("translate");
   optimize(*code, *machine);
-  clock.note("optimize");
+  note("llvm optimize");
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager passes;
@@ -178,7 +165,7 @@ FailureOr<std::string> compileToObject(ModuleOp module, plan::Plan &plan, const 
                                    /*DisableVerify=*/true))
     return module.emitError("the code generator writes no objects");
   passes.run(*code);
-  clock.note("codegen");
+  note("llvm codegen");
   return std::string(object.data(), object.size());
 }
 

@@ -14,8 +14,6 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 
-#include <chrono>
-
 using namespace mlir;
 
 namespace dyn {
@@ -70,18 +68,6 @@ void completePlan(ModuleOp module, plan::Plan &plan) {
     module->removeAttr(name);
 }
 
-/// Runs some of the passes and notes the time under a name.
-LogicalResult step(ModuleOp module, StringRef name, Timings *timings, llvm::function_ref<void(OpPassManager &)> add) {
-  auto start = std::chrono::steady_clock::now();
-  PassManager pm(module.getContext());
-  add(pm);
-  LogicalResult result = pm.run(module);
-  if (timings)
-    timings->push_back(
-        {name.str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count()});
-  return result;
-}
-
 } // namespace
 
 LogicalResult lowerToLLVM(ModuleOp module, plan::Plan &plan, const Target &target, const StageHook &hook,
@@ -94,7 +80,7 @@ LogicalResult lowerToLLVM(ModuleOp module, plan::Plan &plan, const Target &targe
   addSites(module, plan);
   announceNumbers(module, plan);
   for (const Phase &phase : target.phases) {
-    if (failed(step(module, phase.name, timings, phase.add)))
+    if (failed(runStage(module, phase.name, timings, phase.add)))
       return failure();
     if (&phase == &target.phases.back())
       completePlan(module, plan);

@@ -13,6 +13,7 @@
 #define DYN_PASSES_PIPELINE_PIPELINES_H
 
 #include "passes/pipeline/Target.h"
+#include "passes/pipeline/Timings.h"
 #include "runtime/Plan.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -22,8 +23,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace llvm {
 class Module;
@@ -36,9 +35,6 @@ using StageHook = std::function<void(llvm::StringRef stage, mlir::ModuleOp modul
 
 /// Sees the code before it is optimized; whoever makes more than an object for the JIT adds to it here.
 using CodeHook = std::function<void(llvm::Module &code)>;
-
-/// Milliseconds of each step, in order.
-using Timings = std::vector<std::pair<std::string, double>>;
 
 /// Lowers a module of the nd stage to the LLVM dialect. The plan gets the work arena (the last one), the products and
 /// the sites of indices and loops. On failure an error was emitted.

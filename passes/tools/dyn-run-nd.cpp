@@ -43,7 +43,7 @@ static cl::opt<bool> positive("positive", cl::desc("fill arenas with the sizes o
 static cl::opt<std::string> only("function", cl::desc("the one function to call"));
 static cl::opt<bool> emulate("emulate", cl::desc("as on a device: kernels run block by block, thread by thread"));
 static cl::opt<bool> bits("bits", cl::desc("print a hash of every arena after the calls"));
-static cl::opt<bool> showTimings("timings", cl::desc("print milliseconds of each step of the compiler"));
+static cl::opt<bool> showTimings("timings", cl::desc("print milliseconds of each stage and pass of the compiler"));
 
 namespace {
 
@@ -303,11 +303,10 @@ int main(int argc, char **argv) {
     return fail("compilation failed");
   if (showTimings) {
     double total = 0;
-    for (auto &[name, time] : timings) {
-      llvm::outs() << llvm::format("%-10s %8.2f ms\n", name.c_str(), time);
-      total += time;
-    }
-    llvm::outs() << llvm::format("%-10s %8.2f ms, object %zu bytes, work %lld bytes\n", "total", total, object->size(),
+    for (const Timing &stage : timings)
+      total += stage.milliseconds;
+    llvm::outs() << describe(timings)
+                 << llvm::format("%8.2f ms  in all\nobject: %zu bytes, work: %lld bytes\n", total, object->size(),
                                  (long long)plan.arenas.back().bytes);
   }
   auto jit = Jit::load(*object);
