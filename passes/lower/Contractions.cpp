@@ -4,7 +4,8 @@
 // the form of the body alone, so that a vector, a masked tail and every piece
 // of a loop have the same bits:
 //
-// - A product that only a sum reads is added with one rounding (fma).
+// - A product that only a sum reads is added with one rounding, on machines
+//   that have an instruction for it.
 // - An array over a number of the run that is the same along its rows is
 //   multiplied by the reciprocal: at most 1.5 ulp from the quotient, of which
 //   the division itself has 0.5. Divisors that the spec writes as literals stay
@@ -56,7 +57,7 @@ Emitted KernelEmitter::emitMultiplyAdd(Operation *inner, const Index &index) {
     Value &negative = which == 0 ? values[2] : values[0];
     negative = arith::NegFOp::create(at(level), loc, negative);
   }
-  return {math::FmaOp::create(at(level), loc, values[0], values[1], values[2]), level};
+  return {LLVM::FMulAddOp::create(at(level), loc, values[0], values[1], values[2]), level};
 }
 
 Value KernelEmitter::reduceElement(nd::ReduceOp reduce, const Index &index, bool vector, Value sum) {
@@ -64,7 +65,7 @@ Value KernelEmitter::reduceElement(nd::ReduceOp reduce, const Index &index, bool
   nd::MulOp product = soleProduct(reduce.getInput());
   if (product && reduce.getKind() == nd::ReduceKind::sum) {
     Value x = like(emit(product.getX(), index)), y = like(emit(product.getY(), index));
-    return math::FmaOp::create(here(), loc, x, y, sum);
+    return LLVM::FMulAddOp::create(here(), loc, x, y, sum);
   }
   Value x = like(emit(reduce.getInput(), index));
   return reduceStep(here(), loc, reduce.getKind(), sum, x);

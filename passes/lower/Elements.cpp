@@ -4,7 +4,11 @@
 #include "passes/cpu/VectorMath.h"
 #include "passes/lower/Passes.h"
 
+#include "mlir/IR/Matchers.h"
+
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <numeric>
 
 using namespace mlir;
 
@@ -288,10 +292,45 @@ static Value fromStored(OpBuilder &b, Location loc, Value loaded, Type type) {
   return compareInt(b, loc, arith::CmpIPredicate::ne, loaded, number(b, loc, loaded.getType(), 0, 0));
 }
 
+/// How many lanes, from the first on, a constant mask lets through; 0: not such a mask.
+static int64_t prefixOf(Value mask) {
+  DenseElementsAttr bits;
+  if (!mask || !matchPattern(mask, m_Constant(&bits)))
+    return 0;
+  auto values = bits.getValues<bool>();
+  auto end = llvm::find(values, false);
+  return llvm::is_contained(llvm::make_range(end, values.end()), true) ? 0 : std::distance(values.begin(), end);
+}
+
+/// The first `count` lanes, a power of two, at an address; zeros in the others.
+static Value loadPrefix(OpBuilder &b, Location loc, Value pointer, VectorType type, int64_t count) {
+  Value part = LLVM::LoadOp::create(b, loc, VectorType::get({count}, type.getElementType()), pointer, alignmentOf(type));
+  Value zeros = number(b, loc, part.getType(), 0, 0);
+  SmallVector<int64_t> lanes(type.getNumElements(), count);
+  std::iota(lanes.begin(), lanes.begin() + count, 0);
+  return vector::ShuffleOp::create(b, loc, part, zeros, lanes);
+}
+
+/// The first `count` lanes as pieces whose sizes are powers of two: processors that have masked stores may take a dozen
+/// cycles for one.
+static void storePrefix(OpBuilder &b, Location loc, Value value, Value pointer, int64_t count) {
+  Type element = getElementTypeOrSelf(value.getType());
+  for (int64_t first = 0; first < count;) {
+    int64_t size = llvm::bit_floor(uint64_t(count - first));
+    Value part = vector::ShuffleOp::create(b, loc, value, value, nd::range(first, first + size));
+    Value place = LLVM::GEPOp::create(b, loc, pointer.getType(), element, pointer,
+                                      ArrayRef<LLVM::GEPArg>{int32_t(first)}, LLVM::GEPNoWrapFlags::inbounds);
+    LLVM::StoreOp::create(b, loc, part, place, alignmentOf(element));
+    first += size;
+  }
+}
+
 Value loadElement(OpBuilder &b, Location loc, Value pointer, Type type, Value mask) {
   Type stored = storedType(b, type);
   Value loaded;
-  if (mask && isa<VectorType>(type))
+  if (int64_t count = prefixOf(mask); llvm::isPowerOf2_64(count) && isa<VectorType>(type))
+    loaded = loadPrefix(b, loc, pointer, cast<VectorType>(stored), count);
+  else if (mask && isa<VectorType>(type))
     loaded =
         LLVM::MaskedLoadOp::create(b, loc, stored, pointer, mask, number(b, loc, stored, 0, 0), alignmentOf(stored));
   else
@@ -303,7 +342,9 @@ void storeElement(OpBuilder &b, Location loc, Value value, Value pointer, Value 
   Type stored = storedType(b, value.getType());
   if (stored != value.getType())
     value = arith::ExtUIOp::create(b, loc, stored, value);
-  if (mask && isa<VectorType>(stored))
+  if (int64_t count = prefixOf(mask); count && isa<VectorType>(stored))
+    storePrefix(b, loc, value, pointer, count);
+  else if (mask && isa<VectorType>(stored))
     LLVM::MaskedStoreOp::create(b, loc, value, pointer, mask, alignmentOf(stored));
   else
     LLVM::StoreOp::create(b, loc, value, pointer, alignmentOf(stored));

@@ -6,6 +6,7 @@
 #include "passes/lower/Cost.h"
 #include "passes/lower/Elements.h"
 #include "passes/lower/KernelEmitter.h"
+#include "passes/lower/ProductEmitter.h"
 #include "runtime/abi.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -29,6 +30,15 @@ LLVM::LLVMFuncOp KernelTable::functionFor(kernel::FusedOp op) {
   std::string name = "kernel_" + std::to_string(known.size());
   known.push_back({op, KernelEmitter(module, op, name, vectorBytes).emit()});
   return known.back().second;
+}
+
+LLVM::LLVMFuncOp KernelTable::functionFor(kernel::ProductOp op) {
+  for (auto &[other, function] : products)
+    if (isSameProduct(other, op))
+      return function;
+  std::string name = "product_" + std::to_string(products.size());
+  products.push_back({op, emitProduct(module, op, name, vectorBytes)});
+  return products.back().second;
 }
 
 //===----------------------------------------------------------------------===//
@@ -379,9 +389,19 @@ void FunctionLowering::finishTotals(kernel::FusedOp op) {
 }
 
 void FunctionLowering::lowerProduct(kernel::ProductOp op) {
-  Value epilogue = null(), closure = null();
   auto fused = dyn_cast_or_null<kernel::FusedOp>(op->getNextNode());
-  if (fused && fused.getEpilogue()) {
+  bool hasEpilogue = fused && fused.getEpilogue();
+  if (isWrittenOut(op, kernels.getVectorBytes())) {
+    LLVM::CallOp::create(b, loc, kernels.functionFor(op),
+                         ValueRange{pointer(op.getA()), pointer(op.getB()), pointer(op.getResult())});
+    kernel::ProductShape shape = kernel::shapeOf(op);
+    if (hasEpilogue)
+      LLVM::CallOp::create(b, loc, kernels.functionFor(fused),
+                           ValueRange{closureOf(fused), i64(0), i64(shape.batch * shape.m)});
+    return;
+  }
+  Value epilogue = null(), closure = null();
+  if (hasEpilogue) {
     closure = closureOf(fused);
     epilogue = LLVM::AddressOfOp::create(b, loc, kernels.functionFor(fused));
   }

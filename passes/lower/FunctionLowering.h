@@ -13,6 +13,8 @@ class KernelTable {
 public:
   KernelTable(mlir::ModuleOp module, int64_t vectorBytes) : module(module), vectorBytes(vectorBytes) {}
   mlir::LLVM::LLVMFuncOp functionFor(kernel::FusedOp op);
+  /// The function of a product that is written out.
+  mlir::LLVM::LLVMFuncOp functionFor(kernel::ProductOp op);
   int64_t lanesOf(kernel::FusedOp op) const;
   int64_t getVectorBytes() const { return vectorBytes; }
 
@@ -20,6 +22,7 @@ private:
   mlir::ModuleOp module;
   int64_t vectorBytes;
   std::vector<std::pair<kernel::FusedOp, mlir::LLVM::LLVMFuncOp>> known;
+  std::vector<std::pair<kernel::ProductOp, mlir::LLVM::LLVMFuncOp>> products;
 };
 
 /// Writes `void name(DynContext *)` for one function. Scalars are SSA values, arrays addresses.

@@ -9,6 +9,7 @@
 #include "passes/lower/Elements.h"
 #include "passes/lower/FunctionLowering.h"
 #include "passes/lower/Passes.h"
+#include "passes/lower/ProductEmitter.h"
 
 namespace dyn::lower {
 #define GEN_PASS_DEF_LOWERKERNELSPASS
@@ -20,13 +21,15 @@ using namespace mlir;
 namespace dyn::lower {
 namespace {
 
-/// Gives equal products one number, in the order in which they occur; the module's `kernel.products` lists
+/// Gives equal products of the library one number, in the order in which they occur; the module's `kernel.products` lists
 /// [element, batch, m, n, k, transposeA, transposeB]. Numbers start at `kernel.product_base`.
-void numberProducts(ModuleOp module) {
+void numberProducts(ModuleOp module, int64_t vectorBytes) {
   Builder builder(module.getContext());
   auto base = module->getAttrOfType<IntegerAttr>("kernel.product_base");
   SmallVector<Attribute> list;
   module.walk([&](kernel::ProductOp op) {
+    if (isWrittenOut(op, vectorBytes))
+      return;
     kernel::ProductShape s = kernel::shapeOf(op);
     Attribute row = builder.getDenseI64ArrayAttr({elementCode(getElementTypeOrSelf(op.getType())), s.batch, s.m, s.n,
                                                   s.k, op.getTransposeA(), op.getTransposeB()});
@@ -127,7 +130,7 @@ struct LowerKernels : impl::LowerKernelsPassBase<LowerKernels> {
   using LowerKernelsPassBase::LowerKernelsPassBase;
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    numberProducts(module);
+    numberProducts(module, vectorBytes);
     declareRuntime(module);
     KernelTable kernels(module, vectorBytes);
     SmallVector<Operation *> sources;

@@ -35,9 +35,9 @@ func.func @literal() {
 // CHECK-LABEL: llvm.func internal @kernel_2
 // CHECK: scf.for
 // CHECK-NOT: arith.mulf
-// CHECK: math.fma {{.*}} : vector<8xf32>
+// CHECK: llvm.intr.fmuladd{{.*}} -> vector<8xf32>
 // CHECK: scf.if
-// CHECK: math.fma {{.*}} : vector<8xf32>
+// CHECK: llvm.intr.fmuladd{{.*}} -> vector<8xf32>
 // CHECK: llvm.return
 func.func @sum() {
   %a = run.read arena 0 offset 0 "a" : tensor<101xf32>
@@ -51,7 +51,7 @@ func.func @sum() {
 
 // Tests that a square is not contracted into a difference, which else could fall below 0 where it is 0.
 // CHECK-LABEL: llvm.func internal @kernel_3
-// CHECK-NOT: math.fma
+// CHECK-NOT: llvm.intr.fmuladd
 // CHECK: arith.mulf
 // CHECK: arith.subf
 // CHECK: llvm.return
@@ -67,7 +67,7 @@ func.func @variance() {
 // Tests that a sum of squares is accumulated with one rounding each.
 // CHECK-LABEL: llvm.func internal @kernel_4
 // CHECK-NOT: arith.mulf
-// CHECK: math.fma {{.*}} : vector<8xf32>
+// CHECK: llvm.intr.fmuladd{{.*}} -> vector<8xf32>
 // CHECK: llvm.return
 func.func @norm() {
   %a = run.read arena 0 offset 0 "a" : tensor<96xf32>
