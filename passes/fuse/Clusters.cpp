@@ -308,26 +308,35 @@ bool Clusters::guardBetween(int a, int b) const {
   });
 }
 
+SmallVector<int> Clusters::siblingsOf(int index) const {
+  const Cluster &cluster = clusters[index];
+  llvm::SmallSetVector<int, 8> found;
+  for (Operation *op : cluster.ops)
+    for (Value operand : op->getOperands()) {
+      Operation *source = operand.getDefiningOp();
+      if (shapeOf(operand) != ArrayRef(cluster.domain) || (source && roleOf(source) != Role::other))
+        continue;
+      for (Operation *user : operand.getUsers())
+        if (int other = find(user); other > index)
+          found.insert(other);
+    }
+  SmallVector<int> later = found.takeVector();
+  llvm::sort(later);
+  return later;
+}
+
 /// Loops over one domain that read the same array read it once. Not across a guard: what is ahead of one cannot be
-/// written in place.
+/// written in place. Pairs are found through what they read: most clusters have nothing to do with one another.
 void Clusters::joinSiblings() {
-  for (size_t i = 0; i < clusters.size(); ++i) {
-    for (size_t j = i + 1; j < clusters.size() && !clusters[i].ops.empty(); ++j) {
+  for (int i = 0; i < int(clusters.size()); ++i) {
+    if (llvm::any_of(clusters[i].ops, isColumnReduce))
+      continue;
+    for (int j : siblingsOf(i)) {
       const Cluster &a = clusters[i], &b = clusters[j];
-      if (b.ops.empty() || a.domain != b.domain || a.form != b.form)
+      if (a.domain != b.domain || a.form != b.form || llvm::any_of(b.ops, isColumnReduce))
         continue;
-      if (llvm::any_of(a.ops, isColumnReduce) || llvm::any_of(b.ops, isColumnReduce))
-        continue;
-      llvm::SmallPtrSet<Value, 8> read;
-      for (Operation *op : a.ops)
-        read.insert(op->operand_begin(), op->operand_end());
-      bool shares = false;
-      for (Operation *op : b.ops)
-        for (Value operand : op->getOperands())
-          shares |= shapeOf(operand) == ArrayRef(b.domain) && read.contains(operand) &&
-                    (!operand.getDefiningOp() || roleOf(operand.getDefiningOp()) == Role::other);
-      if (shares && !guardBetween(i, j) && !hasPathAround(i, j) && !hasPathAround(j, i))
-        tryJoin(i, j);
+      if (!guardBetween(i, j) && !hasPathAround(i, j) && !hasPathAround(j, i) && tryJoin(i, j))
+        break;
     }
   }
 }

@@ -66,6 +66,8 @@ private:
   bool edgesFit(int from, int to, const Cluster &joined) const;
   bool hasPathAround(int from, int to) const;
   void joinSiblings();
+  /// Later clusters that read an array of the domain of cluster `index` which it reads too, in order.
+  llvm::SmallVector<int> siblingsOf(int index) const;
   bool guardBetween(int a, int b) const;
   int find(mlir::Operation *op) const;
   /// Nodes that depend on `op`, transparent ops passed through.
