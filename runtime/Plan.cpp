@@ -51,7 +51,9 @@ template <typename A> void describe(A &a, Event &x) { a("kind", x.kind), a("ever
 template <typename A> void describe(A &a, Metric &x) {
   a("name", x.name), a("clock", x.clock), a("shape", x.shape), a("axes", x.axes), a("labels", x.labels);
 }
-template <typename A> void describe(A &a, Number &x) { a("name", x.name), a("value", x.value); }
+template <typename A> void describe(A &a, Number &x) {
+  a("name", x.name), a("value", x.value), a("formula", x.formula);
+}
 template <typename A> void describe(A &a, Product &x) {
   a("element", x.element), a("batch", x.batch), a("m", x.m), a("n", x.n), a("k", x.k);
   a("transposeA", x.transposeA), a("transposeB", x.transposeB), a("accumulate", x.accumulate);

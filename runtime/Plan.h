@@ -112,6 +112,7 @@ struct Metric {
 struct Number {
   std::string name; ///< "adamw.lr"
   double value = 0;
+  std::string formula; ///< how hyperparameters of the train make it (Formula.h); empty: no matter what they are
 };
 
 /// One matrix product shape; row-major. transposeA: A is stored [k, m].

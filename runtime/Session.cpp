@@ -277,7 +277,15 @@ Outcome Session::run() {
 
 const plan::Plan &Session::plan() const { return runtime->plan; }
 DynContext &Session::context() { return runtime->ctx; }
+
+void Session::setNumbers(const std::vector<plan::Number> &numbers) {
+  runtime->plan.numbers = numbers;
+  for (size_t i = 0; i < numbers.size() && i < runtime->numbers.size(); ++i)
+    runtime->numbers[i] = numbers[i].value;
+}
+
 const MetricSeries &Session::series() const { return runtime->series; }
+void Session::abandon() { runtime->metrics.hush(); }
 
 const void *Session::data(const plan::Leaf &leaf) const {
   return static_cast<const char *>(runtime->arenas[leaf.arena]) + leaf.offset * plan::sizeOf(leaf.element);

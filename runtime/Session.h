@@ -18,8 +18,8 @@
 #include "runtime/Metrics.h"
 #include "runtime/Plan.h"
 #include "runtime/Status.h"
-#include "runtime/abi.h"
 #include "runtime/StepGate.h"
+#include "runtime/abi.h"
 #include "runtime/sinks/Memory.h"
 
 #include <functional>
@@ -46,6 +46,7 @@ struct SessionOptions {
   std::string run;          ///< value of `run` in metrics.jsonl; empty: the plan's name
   bool progress = false;    ///< a progress line on stderr
   bool keepSeries = true;   ///< keep metrics in memory (for `expect`)
+  StepGate *gate = nullptr; ///< where somebody may hold the loop; outlives the session. Null: nobody does
   std::shared_ptr<Device> device; ///< where kernels run and arenas are; null: this machine
   bool catchInterrupt = false; ///< an InterruptScope around the run
   std::shared_ptr<const LoadedSets> sets; ///< of another session: load() has nothing to do
@@ -54,7 +55,6 @@ struct SessionOptions {
 
 /// How a run ended.
 struct Outcome {
-  StepGate *gate = nullptr; ///< where somebody may hold the loop; outlives the session. Null: nobody does
   DynStatus status = DYN_OK;
   int64_t step = 0;          ///< updates made
   int64_t site = -1;         ///< number in plan.sites when a guard, index or loop failed
@@ -90,6 +90,9 @@ public:
   void setNumbers(const std::vector<plan::Number> &numbers);
   /// Series kept by keepSeries: complete once the run is over, and while its loop is held.
   const MetricSeries &series() const;
+  /// After a crash in the code of a run: its progress is shown no more. Nothing else of the session may be used then, nor
+  /// may it be destroyed.
+  void abandon();
 
 private:
   explicit Session(std::unique_ptr<DynRuntime> runtime);

@@ -85,7 +85,7 @@ constexpr const char *descent = R"(
 TEST_F(PipelineTest, RunsAProgram) {
   addArena(40);
   plan.total = 10;
-  plan.numbers.push_back({"lr", 0.5});
+  plan.numbers.push_back({"lr", 0.5, ""});
   plan.sites.push_back({"guard", "sum", ""});
   plan.metrics.push_back({"sum", "step", {}, {}, {}});
   compile(descent);
@@ -103,7 +103,7 @@ TEST_F(PipelineTest, RunsAProgram) {
 TEST_F(PipelineTest, StopsAtAGuardAndLeavesTheArenaAsItWas) {
   addArena(40);
   plan.total = 10;
-  plan.numbers.push_back({"lr", 0.5});
+  plan.numbers.push_back({"lr", 0.5, ""});
   plan.sites.push_back({"guard", "sum", ""});
   plan.metrics.push_back({"sum", "step", {}, {}, {}});
   compile(descent);

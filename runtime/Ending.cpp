@@ -1,0 +1,53 @@
+//===- Ending.cpp ---------------------------------------------------------===//
+#include "runtime/Ending.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace dyn {
+
+template <typename T> static bool allFinite(const void *values, int64_t count) {
+  auto *first = static_cast<const T *>(values);
+  return std::all_of(first, first + count, [](T value) { return std::isfinite(value); });
+}
+
+const plan::Leaf *notFiniteLeaf(const Session &session) {
+  for (const plan::Leaf &leaf : session.plan().params) {
+    int64_t count = 1;
+    for (int64_t size : leaf.shape)
+      count *= size;
+    auto *finite = leaf.element == plan::Element::f64 ? allFinite<double> : allFinite<float>;
+    if (!finite(session.data(leaf), count))
+      return &leaf;
+  }
+  return nullptr;
+}
+
+void checkLastUpdate(const Session &session, Outcome &outcome) {
+  if (outcome.status != DYN_OK || !notFiniteLeaf(session))
+    return;
+  outcome.status = DYN_NOT_FINITE;
+  outcome.message = session.plan().specFile + ": the parameters are not finite at the end, after step " +
+                    std::to_string(outcome.step);
+}
+
+std::string describeLeaf(const plan::Leaf &leaf, const Outcome &outcome) {
+  return "the parameter `" + leaf.path + "` is not finite since update " + std::to_string(outcome.step) +
+         ", which `" + leaf.owner + "` made";
+}
+
+std::string summary(const Session &session, const Outcome &outcome) {
+  std::string text = session.plan().name + ": " + std::to_string(outcome.step) + " steps";
+  for (const plan::Metric &metric : session.plan().metrics) {
+    auto it = session.series().find(metric.name);
+    if (!metric.shape.empty() || it == session.series().end() || it->second.values.empty())
+      continue;
+    char value[64];
+    std::snprintf(value, sizeof value, " %.6g", it->second.values.back());
+    text += ", " + metric.name + value;
+  }
+  return text;
+}
+
+} // namespace dyn
