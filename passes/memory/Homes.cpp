@@ -58,8 +58,36 @@ Homes::Homes(func::FuncOp function, const Timeline &time) : function(function), 
       guards.push_back(guard);
     return WalkResult::advance();
   });
+  findContested();
   for (Operation *op : llvm::reverse(order))
     visit(op);
+}
+
+/// Ranges by where they begin: one that begins before the furthest end so far meets the range that ends there, and no
+/// other pair need be looked at.
+void Homes::findContested() {
+  struct Range {
+    int64_t arena, begin, end;
+    Operation *write;
+  };
+  SmallVector<Range> ranges;
+  for (run::WriteOp write : writes) {
+    int64_t begin = write.getOffset() * elementBytes(write.getValue().getType());
+    ranges.push_back({int64_t(write.getArena()), begin, begin + bytesOf(write.getValue()), write});
+  }
+  llvm::sort(ranges, [](const Range &a, const Range &b) {
+    return std::pair(a.arena, a.begin) < std::pair(b.arena, b.begin);
+  });
+  const Range *furthest = nullptr;
+  for (const Range &range : ranges) {
+    if (furthest && furthest->arena == range.arena && range.begin < furthest->end) {
+      contested.insert(furthest->write);
+      contested.insert(range.write);
+      if (range.end <= furthest->end)
+        continue;
+    }
+    furthest = &range;
+  }
 }
 
 void Homes::visit(Operation *op) {
@@ -139,6 +167,8 @@ bool Homes::mayWriteEarly(int64_t arena, int64_t offset, int64_t size, Operation
     if (!own)
       return false;
   }
+  if (!contested.contains(write))
+    return true;
   for (run::WriteOp other : writes) {
     Value value = other.getValue();
     int64_t start = other.getOffset() * elementBytes(value.getType());

@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace dyn::memory {
@@ -47,6 +48,7 @@ public:
   bool needsCopy(run::ReadOp read) const;
 
 private:
+  void findContested();
   void visit(mlir::Operation *op);
   void visitWrite(run::WriteOp op);
   void visitConcat(nd::ConcatOp op);
@@ -72,6 +74,7 @@ private:
   llvm::SmallVector<run::ReadOp> reads;
   llvm::SmallVector<run::WriteOp> writes;
   llvm::SmallVector<run::GuardOp> guards;
+  llvm::DenseSet<mlir::Operation *> contested; ///< writes that share bytes with another one
   llvm::DenseMap<mlir::Value, mlir::Operation *> writeOf; ///< value with an arena home -> its write
 };
 

@@ -84,3 +84,26 @@ func.func @scanned() {
   run.write %r#1 arena 3 offset 0 "s" : tensor<10x4xf32>
   return
 }
+
+// Tests that ranges that meet are written in their order, each from bytes of its own, also where a long one holds several;
+// a range that meets no other is made in place.
+// CHECK-LABEL: func.func @contested
+func.func @contested() {
+  %a = run.read arena 0 offset 0 "a" : tensor<100xf32>
+  %b = run.read arena 1 offset 0 "b" : tensor<10xf32>
+  %c = run.read arena 2 offset 0 "c" : tensor<10xf32>
+  %d = run.read arena 3 offset 0 "d" : tensor<10xf32>
+  // CHECK: kernel.fused {{.*}}places = [array<i64: 9, {{[0-9]+}}, 0>]
+  // CHECK: kernel.fused {{.*}}places = [array<i64: 9, {{[0-9]+}}, 0>]
+  // CHECK: kernel.fused {{.*}}places = [array<i64: 9, {{[0-9]+}}, 0>]
+  // CHECK: kernel.fused {{.*}}places = [array<i64: 4, 400, 0>]
+  %long = nd.exp %a : tensor<100xf32>
+  %first = nd.exp %b : tensor<10xf32>
+  %last = nd.exp %c : tensor<10xf32>
+  %alone = nd.exp %d : tensor<10xf32>
+  run.write %first arena 4 offset 0 "first" : tensor<10xf32>
+  run.write %alone arena 4 offset 100 "alone" : tensor<10xf32>
+  run.write %last arena 4 offset 90 "last" : tensor<10xf32>
+  run.write %long arena 4 offset 0 "long" : tensor<100xf32>
+  return
+}
