@@ -256,6 +256,10 @@ void NameResolver::data(const DataDecl &data) {
       if (arg.name && root && (root->name == "idx" || root->name == "npy"))
         socket(arg.name.text, false);
     frame->open |= root && root->name == "npz";
+    // Items of a text are refused where the source is made, by what they are and not by name.
+    if (root && root->name == "text")
+      for (const char *name : {"tokens", "next"})
+        socket(name, false);
   }
   for (auto &item : data.items) {
     statement(*item->binding);

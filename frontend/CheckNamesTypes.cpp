@@ -22,7 +22,7 @@ static const std::vector<std::string> &typeNames() {
   return names;
 }
 
-void NameResolver::typeName(const NamedType &type) {
+void NameResolver::typeName(const NamedType &type, bool binds) {
   auto &names = typeNames();
   if (std::find(names.begin(), names.end(), type.name.text) == names.end()) {
     auto message = diags.report(Diag::unknown_type, type.name.span, type.name.text);
@@ -31,8 +31,8 @@ void NameResolver::typeName(const NamedType &type) {
     else if (type.name.text == "float")
       message.help("write `real`");
   }
-  for (auto &arg : type.args)
-    value(arg.get());
+  // `class(k)` binds the number of classes as `[k]` does a size.
+  shape(type.args, binds);
 }
 
 /// In the type of a parameter a name that stands alone for a size is bound there, unless it means something already.
@@ -56,10 +56,10 @@ void NameResolver::type(const Type *type, bool binds) {
   if (!type)
     return;
   if (auto *named = dynCast<NamedType>(type)) {
-    typeName(*named);
+    typeName(*named, binds);
   } else if (auto *array = dynCast<ArrayType>(type)) {
     if (array->element)
-      typeName(*array->element);
+      typeName(*array->element, binds);
     shape(array->shape, binds);
   } else if (auto *record = dynCast<RecordType>(type)) {
     for (const TypeField &field : record->fields)

@@ -1,4 +1,4 @@
-# cmake -DROOT=… -DOUTPUT=… -P EmbedLibrary.cmake: the standard library as one source file.
+# cmake -DROOT=… -DOUTPUT=… -P EmbedLibrary.cmake: the standard library and the page of errors as one source file.
 file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/stdlib/*.dyn)
 list(SORT files)
 set(text "#include \"frontend/Library.h\"\n\nconst std::vector<dyn::EmbeddedFile> &dyn::embeddedFiles() {\n")
@@ -9,5 +9,7 @@ foreach(file ${files})
   string(APPEND text "{\"${name}\", \"${file}\", R\"DYNFILE(${content})DYNFILE\"},\n")
 endforeach()
 string(APPEND text "  };\n  return files;\n}\n")
+file(READ ${ROOT}/docs/errors.md content)
+string(APPEND text "\nconst char *dyn::embeddedErrors() {\n  return R\"DYNFILE(${content})DYNFILE\";\n}\n")
 file(WRITE ${OUTPUT}.new "${text}")
 configure_file(${OUTPUT}.new ${OUTPUT} COPYONLY)

@@ -23,6 +23,8 @@ struct EmbeddedFile {
 };
 /// All of them, in order of their paths.
 const std::vector<EmbeddedFile> &embeddedFiles();
+/// docs/errors.md as it stood when the compiler was built.
+const char *embeddedErrors();
 
 class SpecLibrary : public Library {
 public:

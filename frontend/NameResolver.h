@@ -114,7 +114,7 @@ private:
   // CheckNamesTypes.cpp: types and calls.
   void type(const ast::Type *type, bool binds);
   void shape(const std::vector<ast::ExprPtr> &shape, bool binds);
-  void typeName(const ast::NamedType &type);
+  void typeName(const ast::NamedType &type, bool binds = false);
   void call(const ast::CallExpr &call);
   void argument(const ast::Argument &arg);
   void checkCall(const ast::CallExpr &call, const std::string &name, const ast::Parameters &parameters,

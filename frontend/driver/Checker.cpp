@@ -1,6 +1,7 @@
 //===- Checker.cpp - what elaboration refuses, and the plan of a train ----===//
 #include "frontend/driver/Checker.h"
 
+#include "frontend/AstWalk.h"
 #include "frontend/elaborate/ExpectEvaluator.h"
 #include "frontend/elaborate/TrainElaborator.h"
 
@@ -76,6 +77,24 @@ void printPlan(const plan::Plan &plan, const std::string &run, const KernelCount
   }
 }
 
+/// The declarations that some names, and what they name in turn.
+std::set<const ast::Decl *> reachable(std::vector<const ast::Decl *> from, const Library &library) {
+  std::set<const ast::Decl *> found;
+  while (!from.empty()) {
+    const ast::Decl *decl = from.back();
+    from.pop_back();
+    if (!found.insert(decl).second)
+      continue;
+    ast::walk(*decl, [&](const ast::Node &node) {
+      auto *name = ast::dynCast<ast::NameExpr>(&node);
+      if (const ast::Decl *named = name ? library.find(name->name) : nullptr)
+        from.push_back(named);
+      return true;
+    });
+  }
+  return found;
+}
+
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -84,8 +103,12 @@ void printPlan(const plan::Plan &plan, const std::string &run, const KernelCount
 
 void Checker::check(const ast::Program &program) {
   checkTrains(program);
-  if (!diags.hasErrors())
-    for (auto &decl : program.declarations)
+  if (diags.hasErrors())
+    return;
+  // What a train uses was checked where it stands: a probe may name what only that train has.
+  std::set<const ast::Decl *> used = reachable({seen.begin(), seen.end()}, library);
+  for (auto &decl : program.declarations)
+    if (!used.count(decl.get()))
       checkAlone(*decl);
 }
 

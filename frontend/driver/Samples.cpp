@@ -92,7 +92,7 @@ std::optional<std::string> sampleRule(const ast::RuleDecl &rule) {
   default:
     return std::nullopt;
   }
-  return std::string(leavesModel) + "train sample_train {\n  model f = sample_leaves()\n  loss f()\n" + clauses +
+  return std::string(leavesModel) + "train sample_train {\n  model sample_net = sample_leaves()\n  loss sample_net()\n" + clauses +
          "  steps 1\n}\n";
 }
 
@@ -132,11 +132,11 @@ Sizes sizesOf(const ast::Parameters &hyperparameters) {
 /// A train whose loss calls a function or model on one synthetic example.
 std::optional<std::string> sampleOnData(const std::string &instance, const std::string &callee,
                                         const ast::Parameters &inputs, Sizes sizes = {}) {
-  std::string fields, args, extra = "sample_leaves";
+  std::string fields, args;
   for (auto &input : inputs.items) {
     auto *type = ast::dynCast<ast::NamedType>(input.type.get());
     if (type && type->name.text == "model") {
-      args += (args.empty() ? "" : ", ") + std::string("f");
+      args += (args.empty() ? "" : ", ") + std::string("sample_net");
       continue;
     }
     auto field = input.type ? sampleField(input, sizes) : std::nullopt;
@@ -147,15 +147,13 @@ std::optional<std::string> sampleOnData(const std::string &instance, const std::
     }
     fields += *field;
     args += (args.empty() ? "" : ", ") + input.name.text + "=" + input.name.text;
-    if (type && type->name.text == "model")
-      args.resize(args.size());
   }
   if (fields.empty())
     fields = "  unused_field: real ~ normal()\n";
   std::string text = leavesModel;
   text += "data sample_data = synthetic(4) {\n" + fields + "}\n";
-  text += "train sample_train {\n  data sample_data batch 2\n  model f = sample_leaves()\n" + instance;
-  text += "  loss f() + sum(" + callee + "(" + args + "))\n  optimizer sgd(0.1)\n  steps 1\n}\n";
+  text += "train sample_train {\n  data sample_data batch 2\n  model sample_net = sample_leaves()\n" + instance;
+  text += "  loss sample_net() + sum(" + callee + "(" + args + "))\n  optimizer sgd(0.1)\n  steps 1\n}\n";
   return text;
 }
 
@@ -171,7 +169,7 @@ std::optional<std::string> sampleOfData(const ast::DataDecl &data) {
       break;
     }
   return std::string(leavesModel) + "train sample_train {\n  data " + set +
-         " batch 1\n  model f = sample_leaves()\n  loss f()\n  optimizer sgd(0.1)\n  steps 1\n}\n";
+         " batch 1\n  model sample_net = sample_leaves()\n  loss sample_net()\n  optimizer sgd(0.1)\n  steps 1\n}\n";
 }
 
 } // namespace
@@ -181,7 +179,7 @@ std::optional<std::string> sampleTrain(const ast::Decl &decl) {
     return sampleRule(*rule);
   if (auto *model = ast::dynCast<ast::ModelDecl>(&decl)) {
     auto call = sampleCall(model->name.text, model->hyperparameters);
-    return call ? sampleOnData("  model m = " + *call + "\n", "m", model->inputs, sizesOf(model->hyperparameters)) : std::nullopt;
+    return call ? sampleOnData("  model sample_model = " + *call + "\n", "sample_model", model->inputs, sizesOf(model->hyperparameters)) : std::nullopt;
   }
   if (auto *data = ast::dynCast<ast::DataDecl>(&decl))
     return sampleOfData(*data);
