@@ -31,7 +31,6 @@ constexpr Word functionWords[] = {
     {"sin", "`sin`"},
     {"cos", "`cos`"},
     {"pow", "a power whose exponent is a value"},
-    {"dyn_fail", "an index that is a value"},
 };
 
 StringRef wordFor(ArrayRef<Word> words, StringRef name) {
@@ -83,6 +82,13 @@ struct MapKernels : impl::MapKernelsPassBase<MapKernels> {
       if (constant && !memory::isScalar(input))
         return constant->emitError(noCode) << "an array of literals";
     }
+    // Its check would report to the context of the host, which a kernel does not have.
+    WalkResult gathers = op.getBody().walk([&](nd::GatherOp gather) {
+      gather->emitError(noCode) << "an index that is a value";
+      return WalkResult::interrupt();
+    });
+    if (gathers.wasInterrupted())
+      return failure();
     for (auto &[other, mapped] : known)
       if (lower::KernelEmitter::isSameCode(other, op))
         return launch(op, mapped);
