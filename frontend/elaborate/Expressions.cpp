@@ -68,6 +68,11 @@ Value Elaborator::evaluate(const ast::Expr &expr, Frame &frame) {
       Value base = evaluate(*method->base, frame);
       if (base.isInvalid() || base.as<std::shared_ptr<RunResult>>() || isNamed(base))
         return base.isInvalid() ? Value() : atLabels(base, callExpr, frame);
+      // Nothing is left of the axes, whatever the values will be.
+      if (isSketch(base)) {
+        diags.report(Diag::no_member, span, describe(base), "at");
+        return {};
+      }
     }
     Value callee = evaluate(*callExpr.callee, frame);
     return callee.isInvalid() ? Value() : call(callee, callExpr.args, span, frame);
@@ -266,6 +271,7 @@ Value Elaborator::unary(ast::UnaryOp op, const Value &x, Span span) {
     Const negated = *c;
     negated.number = -negated.number;
     negated.name = "-" + negated.name;
+    negated.formula = formulaOf("neg", {c});
     return Value(negated, span);
   }
   auto t = tensor(x, span);
@@ -285,6 +291,9 @@ Value Elaborator::foldBinary(ast::BinaryOp op, const Const &a, const Const &b, S
     result.name = "(" + a.name + " " + ast::spelling(op) + " " + b.name + ")";
   else
     result.name = "…";
+  result.formula = formulaOf(ast::spelling(op), {&a, &b});
+  if (op >= ast::BinaryOp::Eq && op <= ast::BinaryOp::Ge && !result.formula.empty())
+    decisions.push_back(result.formula);
   switch (op) {
   case ast::BinaryOp::Add: result.number = x + y; break;
   case ast::BinaryOp::Sub: result.number = x - y; break;

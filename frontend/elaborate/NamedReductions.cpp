@@ -110,7 +110,7 @@ Value Elaborator::reduceNamed(const std::string &name, const Series &series, con
     if (!llvm::is_contained(*axes, i))
       made.axes.push_back(series.axes[i]);
   if (made.isSketch)
-    return settled(std::move(made), span);
+    return Value(std::make_shared<Series>(std::move(made)), span); // a number to come, when no axis is left
   Groups groups = groupsOf(series, *axes);
   // Along `axis` of arrays [group, element, entry…]; without `over` entries are reduced too.
   auto reduceRows = [&](std::shared_ptr<Series> rows, int axis) {

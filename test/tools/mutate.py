@@ -239,9 +239,11 @@ def delete_write(file, text, tokens):
         end = statement_end(tokens, i)
         if any(t.text == "<-" and t.depth == token.depth for t in tokens[i:end]):
             header = next(t.line for t in tokens if t.decl == token.decl)
+            # What only this statement read is unread now.
+            read = {t.text for t in tokens[i:end] if t.kind == "name"}
             yield Mutant("delete-write", file, f"{token.decl}:{token.text}",
                          edit(text, token.begin, tokens[end - 1].end, ""),
-                         {token.line, header} | lines_of(tokens, token.text, token.decl))
+                         {token.line, header}.union(*(lines_of(tokens, name, token.decl) for name in read)))
 
 
 def unread(file, text, tokens):
