@@ -18,6 +18,7 @@ entryItem
   : declaration                                                                                     # enteredDecl
   | RUN name EQ variant                                                                             # enteredRun
   | RUN variant                                                                                     # enteredNamelessRun
+  | SWEEP name EQ variant                                                                           # enteredSweep
   | EXPECT value                                                                                    # enteredExpect
   | value                                                                                           # enteredValue
   ;

@@ -107,7 +107,7 @@ std::shared_ptr<SweepProgram> SweepPrograms::compile(elab::Elaborated &elaborate
 }
 
 std::optional<SweepPrograms::Made> SweepPrograms::make(const elab::TrainRequest &request, DiagnosticEngine &own) {
-  auto elaborated = work.elaborateOnly(request, own);
+  auto elaborated = work.elaborateOnly(request, own, names);
   if (!elaborated)
     return std::nullopt;
   Made made;
@@ -280,7 +280,8 @@ private:
 class Sweep {
 public:
   Sweep(Workspace &work, const elab::SweepRequest &request, const SweepOptions &options)
-      : work(work), request(request), options(options), programs(work, options.interpret),
+      : work(work), request(request), options(options),
+        programs(work, options.names ? *options.names : work.library, options.interpret),
         folders(options.out, request.name) {
     threads = options.threads > 0 ? options.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
     if (options.device) // it has one queue

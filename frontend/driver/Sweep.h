@@ -21,6 +21,7 @@ struct SweepOptions {
   bool interpret = false;
   bool timings = false;    ///< what was compiled and how long it all took, on stderr
   std::shared_ptr<Device> device; ///< where members run, one at a time; null: this machine
+  const Library *names = nullptr; ///< what declarations mean; null: those of the opened file
 };
 
 /// How many of `threads` one of `members` like this gets; as many run at a time as that leaves room for.
@@ -32,7 +33,8 @@ struct SweepProgram;
 /// Finds members that are one program before they are lowered: their text at the dyn stage is the same.
 class SweepPrograms {
 public:
-  SweepPrograms(Workspace &work, bool interpret) : work(work), interpret(interpret) {}
+  SweepPrograms(Workspace &work, const Library &names, bool interpret)
+      : work(work), names(names), interpret(interpret) {}
 
   /// What a member runs: its own plan, made from one elaboration.
   struct Made {
@@ -48,6 +50,7 @@ private:
   std::shared_ptr<SweepProgram> compile(elab::Elaborated &elaborated, DiagnosticEngine &own);
 
   Workspace &work;
+  const Library &names;
   bool interpret;
   std::map<std::string, std::shared_ptr<SweepProgram>> programs; ///< by their text
 };

@@ -11,6 +11,11 @@ ExpectEvaluator::ExpectEvaluator(mlir::MLIRContext &context, DiagnosticEngine &d
   e.numbersAreOperands = false;
   e.realType = mlir::Float64Type::get(&context);
   e.builder.setInsertionPointToEnd(scratch->getBody());
+  // Metrics and sweeps are at hand here, an experiment's statements are not.
+  e.onRun = [this](const ast::RunStmt &stmt, Frame &) {
+    e.notHere(stmt.span, "`run`");
+    return Value();
+  };
 }
 
 ExpectEvaluator::~ExpectEvaluator() = default;
@@ -292,6 +297,12 @@ std::optional<TrainRequest> ExpectEvaluator::request(const ast::RunStmt &stmt) {
     return nullptr;
   });
   return asked;
+}
+
+std::optional<Value> ExpectEvaluator::sweep(const ast::RunStmt &stmt, RunSweep members) {
+  Frame frame(std::make_shared<Scope>(globals));
+  Value value = run(stmt, frame, {RunTrain(), std::move(members)});
+  return value.isInvalid() ? std::nullopt : std::optional(value);
 }
 
 void ExpectEvaluator::allowDraws() {

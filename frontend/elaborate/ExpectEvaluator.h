@@ -51,6 +51,8 @@ public:
   std::optional<Value> elaborated(const ast::Expr &expr);
   /// What `run NAME = …` asks for; none after a report.
   std::optional<TrainRequest> request(const ast::RunStmt &stmt);
+  /// The value of `sweep NAME = …`, its members run by `members`; none after a report.
+  std::optional<Value> sweep(const ast::RunStmt &stmt, RunSweep members);
   /// Lets expressions draw, from the stream of noise.
   void allowDraws();
   /// Whether a claim holds; reported where it does not.

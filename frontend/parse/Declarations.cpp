@@ -75,6 +75,10 @@ SessionEntry::Action Builder::action(P::EntryItemContext *c) {
   if (auto *named = as<P::EnteredRunContext>(c)) {
     node->name = ident(named->name());
     node->variant = variant(named->variant());
+  } else if (auto *sweep = as<P::EnteredSweepContext>(c)) {
+    node->sweep = true;
+    node->name = ident(sweep->name());
+    node->variant = variant(sweep->variant());
   } else {
     node->variant = variant(as<P::EnteredNamelessRunContext>(c)->variant());
   }

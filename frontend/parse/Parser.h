@@ -28,7 +28,8 @@ std::unique_ptr<ast::Program> parse(const SourceFile &source, DiagnosticEngine &
 
 /// What a person enters at once in a session.
 struct SessionEntry {
-  /// `run name = variant` (a nameless `run variant` has an empty name), `expect value`, or a value to be shown.
+  /// `run name = variant` (a nameless `run variant` has an empty name), `sweep name = variant`, `expect value`, or a value
+  /// to be shown.
   struct Action {
     ast::StmtPtr statement;
     ast::ExprPtr value;
