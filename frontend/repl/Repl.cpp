@@ -6,8 +6,8 @@
 #include "frontend/parse/Parser.h"
 #include "frontend/repl/Commands.h"
 #include "frontend/repl/Evaluate.h"
+#include "frontend/repl/Interrupt.h"
 #include "frontend/repl/Show.h"
-#include "frontend/repl/Terminal.h"
 
 #include "llvm/Support/CrashRecoveryContext.h"
 
@@ -21,6 +21,7 @@ namespace dyn::repl {
 Repl::Repl(const ReplOptions &options)
     : work(options.cache), definitions(work.sources, work.diags, work.library),
       runs(work, definitions, options.threads) {
+  announceCrashes();
   llvm::CrashRecoveryContext::Enable();
 }
 
@@ -50,6 +51,7 @@ bool Repl::enter(const std::string &text) {
   }
   std::fflush(stdout);
   std::cerr << work.diags.render() << std::flush;
+  takeInterrupt(); // one that had nothing to hold means nothing to the next entry
   return good && survived && !work.diags.hasErrors();
 }
 
@@ -76,9 +78,9 @@ bool Repl::act(const SessionEntry::Action &action) {
     return evaluator.claim(*claim->value, /*verbose=*/true);
   }
   auto &run = *ast::cast<ast::RunStmt>(action.statement.get());
-  bool good = runs.run(run);
+  bool good = run.sweep ? runs.sweep(run) : runs.run(run);
   timings = runs.timings();
-  for (const std::string &name : runs.all())
+  for (const std::string &name : runs.taken())
     definitions.hold(name);
   return good;
 }
@@ -261,26 +263,19 @@ std::vector<std::string> Repl::complete(const std::string &line, const std::stri
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Puts lines together to entries.
 class Session {
 public:
   Session(Repl &repl, LineSource &lines) : repl(repl), lines(lines) {}
 
-  /// Whether nothing was refused.
   bool run() {
     std::string line;
     while (!repl.isOver()) {
       switch (lines.next(entry.empty() ? "dyn> " : "...> ", line)) {
       case LineSource::Event::End:
-        if (takeInterrupt()) { // that ended the reading of a line
-          entry.clear();
-          break;
-        }
         if (!entry.empty())
           giveUp();
         return good;
       case LineSource::Event::Interrupted:
-        takeInterrupt();
         entry.clear();
         break;
       case LineSource::Event::Line:
@@ -318,6 +313,8 @@ private:
 };
 } // namespace
 
+bool enterAll(Repl &repl, LineSource &lines) { return Session(repl, lines).run(); }
+
 int runRepl(const ReplOptions &options) {
   Repl repl(options);
   bool isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
@@ -327,7 +324,7 @@ int runRepl(const ReplOptions &options) {
   if (isTerminal)
     std::printf("Dyn. `:help` explains, Ctrl-D leaves.\n");
   bool good = options.file.empty() || repl.enter(":load " + options.file);
-  good &= Session(repl, *lines).run();
+  good &= enterAll(repl, *lines);
   return good ? 0 : 1;
 }
 

@@ -10,6 +10,7 @@
 #include "frontend/parse/Parser.h"
 #include "frontend/repl/Definitions.h"
 #include "frontend/repl/Runs.h"
+#include "frontend/repl/Terminal.h"
 
 namespace dyn::repl {
 
@@ -64,7 +65,10 @@ private:
   bool over = false;
 };
 
-/// Reads entries until the end; 0 if none was refused.
+/// Puts lines together to entries and carries them out, until the end or `:quit`; whether none was refused.
+bool enterAll(Repl &repl, LineSource &lines);
+
+/// dync repl: 0 if nothing was refused.
 int runRepl(const ReplOptions &options);
 
 } // namespace dyn::repl

@@ -1,8 +1,8 @@
 //===- Repl_test.cpp - sessions without a terminal ------------------------===//
 //
 // What a session prints is tested by test/repl/. Here: the parts by themselves, and that nothing a person types ends a
-// session: prefixes of the repository's programs, and programs with words exchanged, several hundred in one session. A
-// failure names its seed; DYN_REPL_SEED=n begins with that one.
+// session: prefixes of the repository's programs, programs with words exchanged, the words of a session in any order,
+// several hundred in one session. A failure names its seed; DYN_REPL_SEED=n begins with that one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +15,7 @@
 
 #include <cmath>
 #include <random>
+#include <sstream>
 
 using namespace dyn;
 using namespace dyn::repl;
@@ -57,8 +58,8 @@ TEST(Show, LongArraysShowTheirEnds) {
 
 TEST(Chart, ADiagonalGoesFromCornerToCorner) {
   EXPECT_EQ(chart("loss", {0, 10}, {0, 1}, 20, 2), "   loss\n"
-                                                   "1 ┤⠀⠀⠀⠀⠀⠀⠀⠀⢀⣀⠤⠤⠒⠒⠉⠉⠁\n"
-                                                   "0 ┤⣀⣀⠤⠤⠒⠒⠉⠉⠁⠀⠀⠀⠀⠀⠀⠀⠀\n"
+                                                   "1 ┤⠀⠀⠀⠀⠀⠀⠀⠀⢀⣀⣀⠤⠤⠒⠒⠊⠉\n"
+                                                   "0 ┤⣀⡠⠤⠤⠒⠒⠉⠉⠁⠀⠀⠀⠀⠀⠀⠀⠀\n"
                                                    "   0              10\n");
   EXPECT_EQ(chart("loss", {0, 1}, {NAN, NAN}, 20, 2), "loss: no value yet\n");
 }
@@ -70,7 +71,7 @@ TEST(Chart, ADiagonalGoesFromCornerToCorner) {
 TEST(Entry, GoesOnWhereTheParserAsksForMore) {
   for (const char *text :
        {"f(1,", "x = [1, 2", "x = 1 +", "fn f(x) =", "train t {", "model m(n: int)(x: [n]) -> [n] {\n  param b: [n] = 0",
-        "f(1",        "x = if a", "x = if a then b", "data d = synthetic(3) {\n", "x = a and", "run r ="})
+        "f(1", "x = if a", "x = if a then b", "data d = synthetic(3) {\n", "x = a and", "run r =", "sweep s ="})
     EXPECT_TRUE(Repl::wantsMore(text)) << text;
   for (const char *text : {"", "1", "x = 1", "f(1 2", "train t {\n  loss", "fn f(x)", "x = )", ":plot", "set lr",
                            "x = \"abc", "# only words", "train t { }", "run r = t", "continue"})
@@ -149,13 +150,23 @@ private:
   std::mt19937 random;
 };
 
+unsigned firstSeed() {
+  const char *given = std::getenv("DYN_REPL_SEED");
+  return given ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : 0;
+}
+
+/// No failure inside the compiler is among the messages.
+void expectNoFailure(const std::string &output) {
+  size_t at = output.find("E0708");
+  EXPECT_EQ(at, std::string::npos) << output.substr(at > 2000 ? at - 2000 : 0, 2400);
+}
+
 TEST(Session, SurvivesPrefixesAndMutations) {
   std::vector<std::string> texts;
   for (const std::string &path : test::dynFiles({"examples", "stdlib"}))
     texts.push_back(test::readFile(path));
   ASSERT_FALSE(texts.empty());
-  const char *given = std::getenv("DYN_REPL_SEED");
-  unsigned begin = given ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : 0;
+  unsigned begin = firstSeed();
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   Repl repl(quick());
@@ -172,8 +183,82 @@ TEST(Session, SurvivesPrefixesAndMutations) {
   std::string output = testing::internal::GetCapturedStderr();
   testing::internal::GetCapturedStdout();
   EXPECT_GT(accepted, 20u);
-  EXPECT_EQ(output.find("E0708"), std::string::npos)
-      << output.substr(output.find("E0708") > 2000 ? output.find("E0708") - 2000 : 0, 2400);
+  expectNoFailure(output);
+}
+
+/// What a person with a wandering mind enters: the words of a session in any order.
+static std::string sentence(std::mt19937 &random) {
+  static const char *const beginnings[] = {"run ",  "run r = ", "sweep s = ", "continue ", "set ",  "stop ",  ":plot ",
+                                           ":ir ",  ":plan ",   ":help ",     ":load ",    "x = ",  "expect ", "",
+                                           ":pause ", ":time ", ":list ",     "fn f(x) = ", "t = ", "train t { model p = at();  "};
+  static const char *const words[] = {"r",     "s",     "t",     "x",   "f(1)",  "3",         "lr",       "1e-3",
+                                      "with",  "seed",  "in",    "0..3", ".",    "params",    ".p.x",     "loss",
+                                      "last(", ")",     "r.loss", "[0]", "= ",   "optimizer", "adam()",   "steps 4",
+                                      "nd",    "steps", "9999999999999999999", "-1", "\"",  "\xff",      "ä",
+                                      "}",     "(",     "r.optimizer.m", "s.loss", "over=seed", "mean(",  ","};
+  std::string text = beginnings[random() % std::size(beginnings)];
+  for (size_t i = random() % 6; i > 0; --i)
+    text += std::string(words[random() % std::size(words)]) + (random() % 3 ? " " : "");
+  return text + "\n";
+}
+
+TEST(Session, SurvivesSentences) {
+  unsigned begin = firstSeed();
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  Repl repl(quick());
+  ASSERT_TRUE(repl.enter("model at()() -> [2] {\n  param x: [2] = 1\n  return x\n}\n"));
+  ASSERT_TRUE(repl.enter("train t(lr = 0.1) {\n  model p = at()\n  loss sum(p()^2)\n  optimizer adam(lr=lr)\n  steps 8\n}\n"));
+  unsigned accepted = 0;
+  for (unsigned seed = begin; seed < begin + 400 && !repl.isOver(); ++seed) {
+    std::mt19937 random(seed);
+    if (seed % 10 == 0)
+      (void)(repl.enter(":pause 3\n") && repl.enter("run r = t\n"));
+    std::string entry = sentence(random);
+    if (Repl::wantsMore(entry))
+      repl.giveUp(entry);
+    else
+      accepted += repl.enter(entry);
+    ASSERT_TRUE(repl.enter("expect 1 + 1 == 2\n")) << "seed " << seed << "\n" << entry;
+  }
+  std::string output = testing::internal::GetCapturedStderr();
+  testing::internal::GetCapturedStdout();
+  EXPECT_GT(accepted, 15u);
+  expectNoFailure(output);
+}
+
+/// The lines of a text, as a pipe has them.
+class TextLines : public LineSource {
+public:
+  explicit TextLines(const std::string &text) : stream(text) {}
+  Event next(const std::string &, std::string &line) override {
+    return std::getline(stream, line) ? Event::Line : Event::End;
+  }
+
+private:
+  std::istringstream stream;
+};
+
+/// DYN_REPL_PREFIXES=all enters every prefix of every example; else some hundreds, evenly.
+TEST(Session, SurvivesEveryPrefixOfTheExamples) {
+  const char *given = std::getenv("DYN_REPL_PREFIXES");
+  size_t stride = given && std::string(given) == "all" ? 1 : 29, entered = 0;
+  Repl repl(quick());
+  for (const std::string &path : test::dynFiles({"examples"})) {
+    std::string text = test::readFile(path);
+    for (size_t size = firstSeed() % stride; size <= text.size(); size += stride, ++entered) {
+      testing::internal::CaptureStdout();
+      testing::internal::CaptureStderr();
+      TextLines lines(text.substr(0, size));
+      (void)enterAll(repl, lines);
+      bool alive = !repl.isOver() && repl.enter("expect 1 + 1 == 2\n");
+      std::string output = testing::internal::GetCapturedStderr();
+      testing::internal::GetCapturedStdout();
+      ASSERT_TRUE(alive) << path << ", first " << size << " bytes";
+      ASSERT_EQ(output.find("E0708"), std::string::npos) << path << ", first " << size << " bytes\n" << output;
+    }
+  }
+  EXPECT_GT(entered, 250u);
 }
 
 } // namespace

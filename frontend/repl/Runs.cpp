@@ -1,37 +1,18 @@
 #include "frontend/repl/Runs.h"
 
 #include "frontend/AstWalk.h"
+#include "frontend/driver/Sweep.h"
 #include "frontend/parse/Parser.h"
+#include "frontend/repl/Interrupt.h"
+#include "frontend/repl/Show.h"
 
-#include <csignal>
+#include "llvm/Support/CrashRecoveryContext.h"
+
 #include <cstdio>
+#include <pthread.h>
 #include <unistd.h>
 
 namespace dyn::repl {
-
-//===----------------------------------------------------------------------===//
-// Ctrl-C
-//===----------------------------------------------------------------------===//
-
-namespace {
-std::atomic<StepGate *> watched{nullptr};
-std::atomic<bool> interrupted{false};
-
-void onInterrupt(int) {
-  interrupted.store(true, std::memory_order_relaxed);
-  if (StepGate *gate = watched.load(std::memory_order_relaxed))
-    gate->holdFrom(0);
-}
-} // namespace
-
-void catchInterrupts() {
-  struct sigaction action = {};
-  action.sa_handler = onInterrupt; // without SA_RESTART: a line that is being read ends
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-}
-
-bool takeInterrupt() { return interrupted.exchange(false, std::memory_order_relaxed); }
 
 //===----------------------------------------------------------------------===//
 // One run
@@ -52,7 +33,9 @@ bool LiveRun::start(DiagnosticEngine &diags, int threads, bool progress) {
   if (!execution)
     return false;
   thread = std::thread([this] {
-    execution->run();
+    pthread_setname_np(pthread_self(), ("run " + name).substr(0, 15).c_str()); // for debuggers; 15: what the system keeps
+    llvm::CrashRecoveryContext recovery;
+    crashed = !recovery.RunSafely([this] { execution->run(); });
     gate.finish();
   });
   return true;
@@ -151,6 +134,13 @@ std::vector<std::string> Runs::all() const {
   return list;
 }
 
+std::set<std::string> Runs::taken() const {
+  std::set<std::string> set = sweeps;
+  for (auto &[name, run] : runs)
+    set.insert(name);
+  return set;
+}
+
 /// The name means the run as it is when it is read.
 void Runs::bind(LiveRun &run) {
   work.globals->names.erase(run.name);
@@ -161,12 +151,18 @@ void Runs::bind(LiveRun &run) {
 // Running
 //===----------------------------------------------------------------------===//
 
+/// Whether a run or a sweep may have the name: nothing else has it. False after a report.
+bool Runs::isFree(const ast::Ident &name) {
+  if (!name || !names.find(name.text) || taken().count(name.text))
+    return true;
+  work.diags.report(Diag::hidden_name, name.span, name.text, "what is declared under that name")
+      .help("choose another name, such as `" + name.text + "_1`");
+  return false;
+}
+
 bool Runs::run(const ast::RunStmt &stmt) {
-  if (stmt.name && names.find(stmt.name.text) && !findQuietly(stmt.name.text)) {
-    work.diags.report(Diag::hidden_name, stmt.name.span, stmt.name.text, "what is declared under that name")
-        .help("choose another name, such as `" + stmt.name.text + "_1`");
+  if (!isFree(stmt.name))
     return false;
-  }
   elab::ExpectEvaluator evaluator(work.mlirContext(), work.diags, names, work.globals);
   auto request = evaluator.request(stmt);
   if (!request)
@@ -189,20 +185,44 @@ bool Runs::run(const ast::RunStmt &stmt) {
   if (!made->start(work.diags, threads, isatty(STDERR_FILENO) == 1))
     return false;
   LiveRun &run = *made;
+  forget(name);
   runs[name] = std::move(made);
   current = name;
   bind(run);
   return watch(run);
 }
 
+bool Runs::sweep(const ast::RunStmt &stmt) {
+  if (!isFree(stmt.name))
+    return false;
+  SweepOptions options;
+  options.threads = threads;
+  options.progress = isatty(STDERR_FILENO) == 1;
+  options.names = &names;
+  elab::ExpectEvaluator evaluator(work.mlirContext(), work.diags, names, work.globals);
+  auto value = evaluator.sweep(stmt, [&](elab::SweepRequest request) {
+    Stopwatch watch;
+    SweepOutcome outcome = runSweep(work, request, options);
+    lastTimings = {{"members", watch.lap()}};
+    return std::move(outcome.results);
+  });
+  if (!value)
+    return false;
+  forget(stmt.name.text);
+  sweeps.insert(stmt.name.text);
+  work.globals->define(stmt.name.text, *value, elab::NameKind::Local, stmt.name.span);
+  std::printf("%s\n", show(*value, work.sources, 0).c_str());
+  return true;
+}
+
+static StepGate::State awaitGate(StepGate &gate) {
+  WatchedGate watched(gate);
+  return gate.await();
+}
+
 /// Until the loop is held or over.
 bool Runs::watch(LiveRun &run) {
-  takeInterrupt();
-  watched = &run.gate;
-  StepGate::State state = run.gate.await();
-  watched = nullptr;
-  takeInterrupt();
-  if (state == StepGate::State::Finished)
+  if (awaitGate(run.gate) == StepGate::State::Finished)
     return conclude(run);
   std::printf("%s is paused after step %lld of %lld\n", run.name.c_str(), static_cast<long long>(run.step()),
               static_cast<long long>(run.total()));
@@ -211,6 +231,8 @@ bool Runs::watch(LiveRun &run) {
 
 bool Runs::conclude(LiveRun &run) {
   run.join();
+  if (run.crashed)
+    return abandon(run);
   const Outcome &outcome = run.execution->outcome();
   if (outcome.status == DYN_INTERRUPTED) {
     std::printf("%s is stopped after step %lld of %lld\n", run.name.c_str(), static_cast<long long>(outcome.step),
@@ -224,6 +246,18 @@ bool Runs::conclude(LiveRun &run) {
   std::printf("%s\n", run.execution->summary().c_str());
   elab::ExpectEvaluator evaluator(work.mlirContext(), work.diags, names, work.globals);
   return evaluator.train(*run.request.decl, run.request, *run.result(), /*verbose=*/true);
+}
+
+/// A crash in compiled code leaves the run's threads and memory in any state: they are never touched again.
+bool Runs::abandon(LiveRun &run) {
+  work.diags.report(Diag::internal_failure, Span()).note("in the code of the run `" + run.name + "`, which is given up");
+  run.execution->session().abandon();
+  work.globals->names.erase(run.name);
+  auto it = runs.find(run.name);
+  (void)it->second.release();
+  runs.erase(it);
+  current.clear();
+  return false;
 }
 
 bool Runs::resume(const std::string &name, std::optional<int64_t> steps) {

@@ -11,6 +11,7 @@
 #include "frontend/driver/Workspace.h"
 #include "frontend/elaborate/ExpectEvaluator.h"
 
+#include <set>
 #include <thread>
 
 namespace dyn::repl {
@@ -39,6 +40,7 @@ public:
   std::map<std::string, std::string> settings; ///< what was set since the start, as written
   std::unique_ptr<Execution> execution;
   StepGate gate;
+  bool crashed = false; ///< in its own code; known once joined
 
 private:
   std::thread thread;
@@ -52,6 +54,8 @@ public:
 
   /// Runs a train until it ends or is held; false after a report. `stmt` outlives this.
   bool run(const ast::RunStmt &stmt);
+  /// Runs the members of a sweep together, which nothing holds: Ctrl-C ends it. False after a report.
+  bool sweep(const ast::RunStmt &stmt);
   /// The next run is held after so many steps.
   void holdNext(int64_t steps) { nextHold = steps; }
   /// Lets a run go on, for so many steps or to its end.
@@ -64,15 +68,23 @@ public:
   /// The run of that name, or for an empty name the one last dealt with; null after a report.
   LiveRun *find(const std::string &name);
   LiveRun *findQuietly(const std::string &name) const;
+  /// Names of runs.
   std::vector<std::string> all() const;
-  void forget(const std::string &name) { runs.erase(name); }
+  /// Names of runs and of sweeps.
+  std::set<std::string> taken() const;
+  void forget(const std::string &name) {
+    runs.erase(name);
+    sweeps.erase(name);
+  }
   /// Paths that can be set in a run, and what else they may be called.
   std::vector<std::pair<std::string, std::string>> settable(const LiveRun &run) const;
   const Timings &timings() const { return lastTimings; }
 
 private:
+  bool isFree(const ast::Ident &name);
   bool watch(LiveRun &run);
   bool conclude(LiveRun &run);
+  bool abandon(LiveRun &run);
   void bind(LiveRun &run);
   std::optional<std::string> resolve(const LiveRun &run, const std::string &path);
   std::optional<BuiltTrain> rebuilt(LiveRun &run, const std::map<std::string, std::string> &settings,
@@ -83,14 +95,10 @@ private:
   const Library &names;
   int threads;
   std::map<std::string, std::unique_ptr<LiveRun>> runs;
+  std::set<std::string> sweeps; ///< their values are in the workspace
   std::string current;
   std::optional<int64_t> nextHold;
   Timings lastTimings;
 };
-
-/// From now on Ctrl-C holds the run that is watched, and does nothing where none is.
-void catchInterrupts();
-/// Whether there was one since the last call.
-bool takeInterrupt();
 
 } // namespace dyn::repl

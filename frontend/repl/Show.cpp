@@ -163,7 +163,17 @@ static std::string showMetric(const elab::Series &series, size_t indent) {
   return text;
 }
 
+static std::string showSweep(const elab::RunResult &sweep) {
+  auto diverged = std::count_if(sweep.members.begin(), sweep.members.end(), [](auto &member) { return member->diverged; });
+  std::string text = "sweep " + sweep.name + ", " + std::to_string(sweep.members.size()) + " members over ";
+  for (const elab::Axis &axis : sweep.axes)
+    text += (&axis == &sweep.axes.front() ? "" : ", ") + axis.name;
+  return text + (diverged ? ", " + std::to_string(diverged) + " diverged" : "");
+}
+
 static std::string showRun(const elab::RunResult &run) {
+  if (run.isSweep())
+    return showSweep(run);
   std::string text = "run " + run.name;
   for (auto &[name, series] : run.series)
     if (series && series->isNamed() && series->shape.empty() && !series->values.empty()) {

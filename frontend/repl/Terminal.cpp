@@ -1,10 +1,13 @@
 #include "frontend/repl/Terminal.h"
 
+#include "frontend/repl/Interrupt.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
+#include <cwchar>
 #include <filesystem>
 #include <histedit.h>
 #include <iostream>
@@ -43,6 +46,28 @@ bool isWordCharacter(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
+/// The next character, for libedit: 1; 0 at the end; -1 with EINTR after a Ctrl-C.
+int readKey(EditLine *, wchar_t *key) {
+  std::mbstate_t state = {};
+  while (true) {
+    if (!awaitInput(STDIN_FILENO)) {
+      errno = EINTR;
+      return -1;
+    }
+    char byte;
+    ssize_t count = read(STDIN_FILENO, &byte, 1);
+    if (count < 0 && (errno == EINTR || errno == EAGAIN))
+      continue;
+    if (count <= 0)
+      return static_cast<int>(count);
+    size_t length = std::mbrtowc(key, &byte, 1, &state);
+    if (length == static_cast<size_t>(-1)) // no character: dropped
+      state = {};
+    else if (length != static_cast<size_t>(-2)) // more bytes belong to it
+      return 1;
+  }
+}
+
 class EditedLines : public LineSource {
 public:
   explicit EditedLines(Completer completer) : completer(std::move(completer)), file(historyFile()) {
@@ -58,6 +83,10 @@ public:
     el_set(editor, EL_PROMPT, &EditedLines::prompt);
     el_set(editor, EL_EDITOR, "emacs");
     el_set(editor, EL_HIST, history, entries);
+    el_set(editor, EL_GETCFN, &readKey);
+    // While an entry is carried out Ctrl-D is a key like others, for the next line: of an end of input the terminal would
+    // make a NUL, which the editor takes for "quote the next key".
+    el_set(editor, EL_SETTY, "-x", "eof=", nullptr);
     el_set(editor, EL_ADDFN, "complete-name", "Complete a name", &EditedLines::complete);
     el_set(editor, EL_BIND, "^I", "complete-name", nullptr);
     el_source(editor, nullptr); // the person's own ~/.editrc
@@ -73,6 +102,7 @@ public:
 
   Event next(const std::string &text, std::string &line) override {
     shown = text;
+    el_set(editor, EL_PREP_TERM, 1); // before the prompt: keys that answer it are the editor's
     int count = 0;
     errno = 0;
     const char *read = el_gets(editor, &count);

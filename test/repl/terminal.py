@@ -2,6 +2,7 @@
 
 usage: terminal.py DYNC FOLDER
 """
+import ctypes
 import os
 import pathlib
 import pty
@@ -60,7 +61,7 @@ class Terminal:
         end = time.time() + seconds
         while not self.plain().endswith(wanted):
             if time.time() > end or not self.read(end - time.time()):
-                raise SystemExit(f"waited for {wanted!r}, saw {self.plain()!r}")
+                raise SystemExit(f"waited for {wanted!r}, saw {self.plain()[-400:]!r}")
         seen, self.text = self.plain(), ""
         return seen
 
@@ -85,26 +86,40 @@ class Terminal:
         self.send(line + "\n")
         return self.wait(PROMPT, MORE)
 
-    def pause(self, line):
+    def see(self, pattern, seconds=60):
+        """Reads until a pattern matches."""
+        end = time.time() + seconds
+        while not re.search(pattern, self.plain()):
+            if time.time() > end or not self.read(end - time.time()):
+                raise SystemExit(f"waited for {pattern!r}, saw {self.plain()[-400:]!r}")
+
+    def begin(self, line):
+        """Enters a run and waits until it has done steps."""
         self.send(line + "\n")
-        time.sleep(0.7)
+        self.see(r"step [1-9]\d*/")
+
+    def pause(self, line):
+        self.begin(line)
         self.send("\x03")
         return self.wait(PROMPT)
 
     def close(self):
-        end = time.time() + 20
-        for turn in range(200):
-            if turn % 20 == 0:  # one that arrives while the terminal changes its mode is lost
-                self.send("\x04")
-            if time.time() > end:
-                break
+        self.send("\x04")
+        return self.status()
+
+    def status(self, seconds=60):
+        """Waits for the end; the exit status, negative for a signal."""
+        end = time.time() + seconds
+        while time.time() < end:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
+                while self.read(0):  # what it said last
+                    pass
                 return os.waitstatus_to_exitcode(status)
             if not self.read(0.1):
                 time.sleep(0.1)
         os.kill(self.pid, signal.SIGKILL)
-        raise SystemExit("the session does not end")
+        raise SystemExit(f"the session does not end, after {self.plain()[-400:]!r}")
 
 
 def expect(text, *wanted):
@@ -176,8 +191,8 @@ def bits():
     """A run that was paused ends with the bits of one that was not."""
     session = Terminal("spec.dyn")
     session.send("run p = short\n")
-    time.sleep(0.15)
-    session.send("\x03")
+    session.see("run p = short\n")
+    session.send("\x03")  # also before its first step
     seen = session.wait(PROMPT)
     pauses = 0
     while "is paused" in seen:
@@ -189,6 +204,60 @@ def bits():
     assert session.close() == 0
 
 
-for test in (entries, history, pausing, bits):
+def typed_ahead():
+    """Keys that come while an entry is carried out belong to the next line, Ctrl-D too."""
+    session = Terminal("spec.dyn")
+    session.send("run p = short\n")
+    session.see("run p = short\n")
+    session.send("1 + 1\n\x04")
+    assert session.status() == 0
+    expect(session.plain(), "p: 2000000 steps", "2 : int")
+
+
+def sweeps():
+    session = Terminal("spec.dyn")
+    session.send("sweep s = slow with seed in 0..4\n")
+    session.see("0 of 4 members")
+    session.send("\x03")
+    expect(session.wait(PROMPT), r"error: s: interrupted after 0 of 4 members \[E\d+\]")
+    expect(session.enter("s"), "nothing is called `s`")
+    session.close()
+
+
+def threads(session):
+    """Thread ids by name."""
+    folder = pathlib.Path(f"/proc/{session.pid}/task")
+    found = {}
+    for task in folder.iterdir():
+        found.setdefault((task / "comm").read_text().strip(), []).append(int(task.name))
+    return found
+
+
+def crash(session, thread):
+    tgkill = 234 if os.uname().machine == "x86_64" else 131
+    assert ctypes.CDLL(None, use_errno=True).syscall(tgkill, session.pid, thread, signal.SIGSEGV) == 0
+
+
+def crashes():
+    """A crash in the code of a run costs that run; one where nothing can be saved says so."""
+    session = Terminal("spec.dyn")
+    session.enter("kept = 3")
+    session.begin("run a = slow")
+    crash(session, threads(session)["run a"][0])
+    expect(session.wait(PROMPT), r"error: a failure inside the compiler; the session goes on as it was before this entry "
+           r"\[E0708\]\nnote: in the code of the run `a`, which is given up\n")
+    expect(session.enter("kept"), "3 : int")
+    expect(session.enter("a"), "nothing is called `a`")
+    expect(session.enter("run a = short"), "a: 2000000 steps")
+    session.begin("run b = slow")
+    other = next(thread for name, all in threads(session).items() if name != "run b"
+                 for thread in all if thread != session.pid)
+    crash(session, other)
+    assert session.status() == -signal.SIGSEGV
+    expect(session.plain(), "error: a failure in the code of a run; the session is lost. Please report it with what was "
+           "entered")
+
+
+for test in (entries, history, pausing, bits, typed_ahead, sweeps, crashes):
     test()
 print("a session holds")
