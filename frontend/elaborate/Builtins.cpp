@@ -84,6 +84,7 @@ Value Elaborator::unaryMath(const std::string &name, const Value &x, Span span) 
       folded.elem = Elem::Real;
     folded.operand |= !row->keepsInt;
     folded.name = name + "(" + c->name + ")";
+    folded.formula = formulaOf(name, {c});
     return Value(folded, span);
   }
   auto t = tensor(x, span, ("the argument of `" + name + "`").c_str());
@@ -231,6 +232,7 @@ Value Elaborator::callOther(const std::string &name, const Args &args, const std
       folded.elem = std::max(a->elem, b->elem);
       folded.operand |= b->operand;
       folded.name = name + "(" + a->name + ", " + b->name + ")";
+      folded.formula = formulaOf(name, {a, b});
       return Value(folded, span);
     }
     return elementwise(name, values[0], values[1], span);

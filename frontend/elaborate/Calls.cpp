@@ -80,7 +80,6 @@ Value Elaborator::call(const Value &callee, const std::vector<ast::Argument> &ar
   if (reportedDepth)
     return {};
   if (depth > depthLimit) {
-    // Every call on the way back out would say the same.
     if (!std::exchange(reportedDepth, true))
       diags.report(Diag::calls_too_deep, span, depthLimit).help("nothing may call itself: write a loop");
     return {};

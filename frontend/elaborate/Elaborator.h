@@ -87,6 +87,9 @@ struct ParamInfo {
   mlir::BlockArgument argument; ///< in the objective
 };
 
+/// The formula of an operation on numbers known now; empty when no hyperparameter of the train is in it.
+std::string formulaOf(llvm::StringRef op, llvm::ArrayRef<const Const *> operands);
+
 /// State of the rule that is being elaborated.
 struct RuleState {
   std::string name;
@@ -134,6 +137,8 @@ public:
 
   /// Makes constants operands of the plan (a train) or plain constants (an experiment, a checked declaration).
   bool numbersAreOperands = true;
+  /// Formulas of what was decided now, by comparison or as a size: other values may make another program.
+  std::vector<std::string> decisions;
   /// Runs `run NAME = …` of an experiment; null: not in an experiment.
   std::function<Value(const ast::RunStmt &, Frame &)> onRun;
   std::function<void(const ast::ExpectStmt &, Frame &)> onExpect;
@@ -236,7 +241,6 @@ private:
   bool isWhole(const Series &series, Span span);
 
   //===--- NamedChoice.cpp ---===//
-  Value memberOf(const Held &held, const std::string &name, Span span);
   Value selectSeries(const Value &series, const ast::IndexExpr &expr, Frame &frame);
   Value selectMembers(const std::shared_ptr<RunResult> &sweep, const ast::IndexExpr &expr, Frame &frame);
   Value atLabels(const Value &base, const ast::CallExpr &call, Frame &frame);

@@ -3,10 +3,14 @@
 #include "frontend/elaborate/Patterns.h"
 #include "frontend/elaborate/RunResult.h"
 
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
+#include <set>
 
 using namespace mlir;
 
@@ -50,6 +54,29 @@ Elem Elaborator::elemOf(const Value &value) {
   return Elem::Real;
 }
 
+/// Which hyperparameters are in a formula, in place of one that is too long.
+static std::string namesIn(llvm::StringRef formula) {
+  llvm::SmallVector<llvm::StringRef> words;
+  formula.split(words, ' ');
+  std::set<llvm::StringRef> names;
+  llvm::copy_if(words, std::inserter(names, names.end()), [](llvm::StringRef word) { return word.starts_with("$"); });
+  return "? " + llvm::join(names, " ");
+}
+
+std::string formulaOf(llvm::StringRef op, llvm::ArrayRef<const Const *> operands) {
+  if (llvm::all_of(operands, [](const Const *c) { return c->formula.empty(); }))
+    return "";
+  std::string text = op.str();
+  for (const Const *c : operands) {
+    llvm::SmallString<32> digits;
+    if (c->formula.empty())
+      llvm::raw_svector_ostream(digits) << llvm::format("%.17g", c->number);
+    text += " " + (c->formula.empty() ? digits.str().str() : c->formula);
+  }
+  // Of a loop unrolled it would double with each pass.
+  return text.size() < 400 ? text : namesIn(text);
+}
+
 static Attribute numberAttr(OpBuilder &b, double number, Type element) {
   if (isa<FloatType>(element))
     return b.getFloatAttr(element, number);
@@ -60,6 +87,8 @@ Tensor Elaborator::materialise(const Const &constant, Span span) {
   Type element = elementType(constant.elem, true);
   auto type = RankedTensorType::get({}, element);
   bool operand = numbersAreOperands && constant.operand && constant.elem != Elem::Bool && plan;
+  if (!operand && !constant.formula.empty())
+    decisions.push_back(constant.formula);
   if (!operand)
     return {create<nd::ConstantOp>(span, type, DenseElementsAttr::get(type, numberAttr(builder, constant.number, element))),
             true, 0};
@@ -69,11 +98,11 @@ Tensor Elaborator::materialise(const Const &constant, Span span) {
   }
   // By its bits: decimals would make one number of 1e-8 and 1e-9.
   std::string key = constant.name + "=" + std::to_string(llvm::bit_cast<uint64_t>(constant.number)) +
-                    (constant.elem == Elem::Int ? "i" : "r");
+                    (constant.elem == Elem::Int ? "i" : "r") + constant.formula;
   mlir::Value &cached = numberCache[key];
   if (!cached) {
     int64_t index = static_cast<int64_t>(plan->numbers.size());
-    plan->numbers.push_back({constant.name, constant.number});
+    plan->numbers.push_back({constant.name, constant.number, constant.formula});
     auto f64 = RankedTensorType::get({}, builder.getF64Type());
     cached = create<run::NumberOp>(span, f64, builder.getI64IntegerAttr(index), builder.getStringAttr(constant.name));
     if (constant.elem == Elem::Int)
@@ -198,6 +227,8 @@ bool Elaborator::unify(Tensor &a, Tensor &b, Span span, const std::string &what,
 }
 
 std::optional<int64_t> Elaborator::knownInt(const Value &value, Span span, const char *role) {
+  if (auto *c = value.as<Const>(); c && !c->formula.empty())
+    decisions.push_back(c->formula);
   if (auto *c = value.as<Const>(); c && c->elem == Elem::Int)
     return static_cast<int64_t>(c->number);
   if (auto *c = value.as<Const>(); c && c->elem == Elem::Real && std::floor(c->number) == c->number &&

@@ -82,7 +82,12 @@ bool TrainElaborator::bindHyperparameters() {
     }
     given[name] = value;
   }
-  return e.bindValues(decl.parameters, given, scope, NameKind::Hyperparameter, "`" + decl.name.text + "`", decl.name.span);
+  if (!e.bindValues(decl.parameters, given, scope, NameKind::Hyperparameter, "`" + decl.name.text + "`", decl.name.span))
+    return false;
+  for (auto &[name, binding] : scope->names)
+    if (auto *known = binding.value.as<Const>())
+      known->formula = "$" + name;
+  return true;
 }
 
 bool TrainElaborator::collect(const ast::ClauseBlock &block, Clauses &clauses, Frame &frame) {

@@ -260,7 +260,6 @@ private:
   bool readsServed = false;  ///< models see what is served
   std::map<std::string, ScopePtr> sourceArgs; ///< of a data declaration's one set
   std::map<std::string, Windows> textWindows; ///< by the data declaration's name
-  ScopePtr ruleStart; ///< what a state's initial value may read
   std::string metricPrefix;
 };
 

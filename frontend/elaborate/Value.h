@@ -41,6 +41,7 @@ struct Const {
   Elem elem = Elem::Real;
   bool operand = false;
   std::string name; ///< "adamw.lr", for the plan
+  std::string formula = {}; ///< of hyperparameters of the train (runtime/Formula.h); empty: it depends on none
 };
 
 /// Computed while the run goes. `number`: from hyperparameters, clocks and schedules alone; kept in f64 until it
