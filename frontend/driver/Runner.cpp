@@ -17,6 +17,8 @@ Runner::Runner(RunOptions theOptions)
 Runner::~Runner() = default;
 
 int Runner::run() {
+  if (options.timings)
+    std::fputs(describe({{"process start", millisecondsSinceStart()}}).c_str(), stderr);
   int status = runFile();
   if (options.timings)
     printCounts();

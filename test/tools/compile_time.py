@@ -2,8 +2,8 @@
 
     compile_time.py TEST DYNC SPEC
 
-SPEC has a train with hyperparameters `width` and `depth`. Counts of operations are exact, so they are compared where
-milliseconds of a busy machine would say nothing.
+`extents` and `layers` need hyperparameters `width` and `depth`. Counts of operations are exact, so they are compared
+where milliseconds of a busy machine would say nothing.
 """
 import re
 import resource
@@ -12,7 +12,8 @@ import sys
 
 
 class Compilation:
-    """One run of the spec: operations after each stage, bytes of the object, seconds of the processor."""
+    """One run of the spec: operations after each stage, bytes of the object, seconds of the processor, and milliseconds
+    of each stage with those of its passes."""
 
     def __init__(self, dync, spec, **sets):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -24,6 +25,13 @@ class Compilation:
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         self.seconds = after.ru_utime - before.ru_utime
         self.ops = {name: int(count) for name, count in re.findall(r"ms  (\w+) +(\d+) ops$", done.stderr, re.MULTILINE)}
+        self.stages = []
+        row = r"^ *([\d.]+) ms  ( *)(\S.*?)(?: +\d+ ops)?$"
+        for milliseconds, indent, name in re.findall(row, done.stderr, re.MULTILINE):
+            if indent:
+                self.stages[-1][2].append(float(milliseconds))
+            else:
+                self.stages.append((name, float(milliseconds), []))
         self.bytes = int(re.search(r"^objects: 1 generated, 0 kept, (\d+) bytes$", done.stderr, re.MULTILINE).group(1))
         check(list(self.ops) == ["elaborate", "batch", "differentiate", "expand", "fuse", "memory", "lower"],
               f"stages {list(self.ops)}")
@@ -63,5 +71,15 @@ def layers(dync, spec):
     check(made[64].seconds <= 6*made[16].seconds, "the time grows faster than the layers")
 
 
+def passes(dync, spec):
+    """The passes of a stage take no longer than the stage, so none is counted twice, and are most of a long one."""
+    for name, whole, parts in Compilation(dync, spec).stages:
+        print(f"{name}: {whole} ms, passes {parts}")
+        rounded = 0.01*(len(parts) + 1)
+        check(sum(parts) <= whole + rounded, f"the passes of `{name}` take longer than the stage")
+        if name in ("expand", "fuse", "memory", "lower"):
+            check(len(parts) >= 2 and sum(parts) > 0.2*whole - rounded, f"`{name}` is not the sum of its passes")
+
+
 if __name__ == "__main__":
-    {"extents": extents, "layers": layers}[sys.argv[1]](*sys.argv[2:])
+    {"extents": extents, "layers": layers, "passes": passes}[sys.argv[1]](*sys.argv[2:])
