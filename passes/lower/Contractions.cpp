@@ -11,6 +11,9 @@
 //   the division itself has 0.5. Divisors that the spec writes as literals stay
 //   divisors: x / 3 is 1 where x is 3.
 //
+// A flat loop is written a second time for the case that no reciprocal needs a
+// scale, which is nearly always.
+//
 //===----------------------------------------------------------------------===//
 #include "passes/lower/Elements.h"
 #include "passes/lower/KernelEmitter.h"
@@ -116,9 +119,45 @@ Emitted KernelEmitter::emitQuotient(nd::DivOp div, const Index &index) {
   unsigned level = std::max(x.level, d.level);
   bool vector = isa<VectorType>(x.value.getType());
   auto like = [&](Value v) { return vector ? spread(at(d.level), loc, v, lanes) : v; };
-  Value scale = like(by.scale), inverse = like(by.inverse);
-  Value scaled = arith::MulFOp::create(at(level), loc, x.value, scale);
+  Value scaled = x.value, scale = like(by.scale), inverse = like(by.inverse);
+  // What belongs to the function serves both of its loops.
+  if (!plain || d.level != 0 || level == 0)
+    scaled = arith::MulFOp::create(at(level), loc, scaled, scale);
   return {arith::MulFOp::create(at(level), loc, scaled, inverse), level};
+}
+
+Value KernelEmitter::isPlain() {
+  Value all;
+  for (auto &[divisor, by] : reciprocals) {
+    Value one = arith::ConstantOp::create(here(), loc, b.getFloatAttr(divisor.getType(), 1));
+    Value is = arith::CmpFOp::create(here(), loc, arith::CmpFPredicate::OEQ, by.scale, one);
+    all = all ? arith::AndIOp::create(here(), loc, all, is).getResult() : is;
+  }
+  return all;
+}
+
+/// Only a loop that reads divisors of the function is written twice. What a multiplication by 1 gives has the same bits.
+void KernelEmitter::forPlainAndScaled(llvm::function_ref<void()> loop) {
+  if (llvm::none_of(op.getBody().getOps<nd::DivOp>(), [](nd::DivOp div) { return isSameAlongRow(div.getY()); }))
+    return loop();
+  // The condition is known once the first loop has been written.
+  Value unknown = boolConstant(here(), loc, true);
+  auto branches = scf::IfOp::create(here(), loc, TypeRange(), unknown, /*withElseRegion=*/true);
+  Operation *outer = levels.back().anchor;
+  levels.back().anchor = branches;
+  auto inRegion = [&](Region &region) {
+    levels.push_back({&region.front(), nullptr, serials++, outer});
+    loop();
+    levels.pop_back();
+  };
+  plain = true;
+  inRegion(branches.getThenRegion());
+  plain = false;
+  if (Value condition = isPlain()) {
+    branches.getConditionMutable().assign(condition);
+    inRegion(branches.getElseRegion());
+  }
+  levels.back().anchor = outer;
 }
 
 } // namespace dyn::lower

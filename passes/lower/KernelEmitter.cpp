@@ -219,9 +219,11 @@ Emitted KernelEmitter::emitElementwise(Operation *inner, const Index &index) {
     level = std::max(level, operands.back().level);
     vector |= isa<VectorType>(operands.back().value.getType());
   }
+  // A choice of the function is a branch, not a mask of lanes made anew in each pass.
+  const Emitted *choice = isa<nd::SelectOp>(inner) && operands[0].level == 0 ? operands.begin() : nullptr;
   SmallVector<Value> values;
   for (const Emitted &operand : operands)
-    values.push_back(vector ? spreadHere(operand) : operand.value);
+    values.push_back(vector && &operand != choice ? spreadHere(operand) : operand.value);
   return {emitElement(at(level), inner, values), level};
 }
 

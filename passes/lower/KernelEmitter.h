@@ -20,6 +20,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include "llvm/ADT/MapVector.h"
+
 #include <map>
 
 namespace dyn::lower {
@@ -72,12 +74,16 @@ protected:
   /// Contractions.cpp; a null value: `op` is none of that form.
   Emitted emitMultiplyAdd(mlir::Operation *op, const Index &index);
   Emitted emitQuotient(nd::DivOp op, const Index &index);
+  /// Whether all reciprocals of the function have the scale 1.
+  mlir::Value isPlain();
   /// `sum` and the element of the reduced array at `index`, as vectors or as scalars.
   mlir::Value reduceElement(nd::ReduceOp op, const Index &index, bool vector, mlir::Value sum);
   struct Reciprocal {
     mlir::Value scale, inverse; ///< x / d = (x scale) inverse
   };
   Reciprocal reciprocalOf(Emitted divisor);
+  /// Calls `loop` for the case that the scales of reciprocals are 1, as they nearly always are, and for the other.
+  void forPlainAndScaled(llvm::function_ref<void()> loop);
   Emitted emitLoad(mlir::BlockArgument argument, const Index &index);
   Emitted emitGather(nd::GatherOp op, const Index &index);
   Emitted emitPad(nd::PadOp op, const Index &index);
@@ -145,7 +151,8 @@ protected:
   };
   std::map<Key, Cached> cache;
   std::map<int64_t, mlir::Value> constants, masks;
-  llvm::DenseMap<mlir::Value, Reciprocal> reciprocals;
+  llvm::MapVector<mlir::Value, Reciprocal> reciprocals;
+  bool plain = false; ///< scales of reciprocals are known to be 1
   llvm::DenseMap<mlir::Value, Emitted> computed; ///< reductions of the present row
   mlir::Value mask;                              ///< of the present piece, or null
   mlir::Value laneIota;

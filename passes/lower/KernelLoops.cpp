@@ -226,9 +226,11 @@ void KernelEmitter::emitMap() {
   Value full = hi;
   if (rest)
     full = arith::AndIOp::create(here(), loc, hi, constant(-lanes).value);
-  auto loop = openLoop({lo, 0}, {full, 0}, lanes, {});
-  storeOutputs(Dim{{loop.getInductionVar(), depth()}, lanes == 1 ? 0 : 1, nullptr});
-  closeLoop(loop, {});
+  forPlainAndScaled([&] {
+    auto loop = openLoop({lo, 0}, {full, 0}, lanes, {});
+    storeOutputs(Dim{{loop.getInductionVar(), depth()}, lanes == 1 ? 0 : 1, nullptr});
+    closeLoop(loop, {});
+  });
   if (!rest)
     return;
   Value some = arith::CmpIOp::create(here(), loc, arith::CmpIPredicate::slt, full, hi);

@@ -1,7 +1,7 @@
 //===- dyn-run-nd.cpp - compiles functions of the nd stage and runs them --===//
 //
 //   dyn-run-nd FILE [--check=TOLERANCE] [--print] [--emit=STAGE] [--time=CALLS] [--workers=N] [--seed=N] [--positive]
-//              [--function=NAME] [--emulate] [--bits]
+//              [--function=NAME] [--emulate] [--bits] [--cpu=NAME]
 //
 // Every function without arguments is compiled and called once. Arenas are as
 // large as the file's reads and writes need and filled from the seed; i64
@@ -42,6 +42,7 @@ static cl::opt<unsigned> seed("seed", cl::init(1));
 static cl::opt<bool> positive("positive", cl::desc("fill arenas with the sizes of normal draws"));
 static cl::opt<std::string> only("function", cl::desc("the one function to call"));
 static cl::opt<bool> emulate("emulate", cl::desc("as on a device: kernels run block by block, thread by thread"));
+static cl::opt<std::string> cpu("cpu", cl::desc("the processor that code is made for"), cl::init("native"));
 static cl::opt<bool> bits("bits", cl::desc("print a hash of every arena after the calls"));
 static cl::opt<bool> showTimings("timings", cl::desc("print milliseconds of each stage and pass of the compiler"));
 
@@ -297,7 +298,10 @@ int main(int argc, char **argv) {
     if (emit == stage)
       at.print(llvm::outs());
   };
-  Target target = emulate ? Target::emulated() : Target::cpu();
+  std::optional<TargetOptions> processor = TargetOptions::named(cpu);
+  if (!processor)
+    return fail("no such processor");
+  Target target = emulate ? Target::emulated() : Target::cpu(*processor);
   FailureOr<std::string> object = compileToObject(*module, plan, target, hook, &timings);
   if (failed(object))
     return fail("compilation failed");

@@ -27,6 +27,7 @@ template <typename F> void *address(F *function) { return reinterpret_cast<void 
 std::vector<Symbol> symbolTable() {
   using Unary = double(double);
   using Binary = double(double, double);
+  using Ternary = double(double, double, double);
   return {
 #define DYN_FUNCTION(NAME, RESULT, PARAMETERS, DOC) {#NAME, address(&NAME)},
 #include "runtime/Functions.def"
@@ -42,6 +43,15 @@ std::vector<Symbol> symbolTable() {
       {"sincos", address(&::sincos)},
       {"fmod", address(static_cast<Binary *>(&std::fmod))},
       {"fmodf", address(&::fmodf)},
+      // Instructions that old processors lack.
+      {"fma", address(static_cast<Ternary *>(&std::fma))},
+      {"fmaf", address(&::fmaf)},
+      {"floor", address(static_cast<Unary *>(&std::floor))},
+      {"floorf", address(&::floorf)},
+      {"ceil", address(static_cast<Unary *>(&std::ceil))},
+      {"ceilf", address(&::ceilf)},
+      {"roundeven", address(&::roundeven)},
+      {"roundevenf", address(&::roundevenf)},
       // The code generator turns loops of stores into these.
       {"memcpy", address(&std::memcpy)},
       {"memset", address(&std::memset)},

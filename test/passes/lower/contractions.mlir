@@ -1,13 +1,22 @@
 // RUN: %dyn-opt %s --fuse-kernels --plan-memory --lower-kernels=vector-bytes=32 | FileCheck %s
+// RUN: %dyn-run-nd %s --check=4e-6 --positive
+// RUN: %dyn-run-nd %s --check=4e-6 --positive --cpu=x86-64
 
 // Tests that an array over a number of the run is multiplied by the reciprocal, formed outside the loop: one division,
-// of scalars. A power of two takes divisors near the ends of the exponents to the middle.
+// of scalars. A power of two takes divisors near the ends of the exponents to the middle; the loop
+// for the others does without it.
 // CHECK-LABEL: llvm.func internal @kernel_0
 // CHECK: math.absf
 // CHECK: %[[SCALED:.*]] = arith.mulf {{.*}} : f32
 // CHECK: arith.divf {{.*}}, %[[SCALED]] : f32
+// CHECK: scf.if
 // CHECK: scf.for
-// CHECK-NOT: arith.divf
+// CHECK: arith.mulf {{.*}} : vector<8xf32>
+// CHECK-NOT: arith.{{mulf|divf}}
+// CHECK: } else {
+// CHECK: scf.for
+// CHECK-COUNT-2: arith.mulf {{.*}} : vector<8xf32>
+// CHECK-NOT: arith.{{mulf|divf}}
 // CHECK: llvm.return
 func.func @quotient() {
   %a = run.read arena 0 offset 0 "a" : tensor<96xf32>
@@ -74,5 +83,17 @@ func.func @norm() {
   %p = nd.mul %a, %a : tensor<96xf32>
   %s = nd.reduce sum %p dims [0] : tensor<96xf32> -> tensor<f32>
   run.write %s arena 2 offset 0 "s" : tensor<f32>
+  return
+}
+
+// A divisor that needs its scale: the evaluator judges.
+func.func @far() {
+  %a = run.read arena 0 offset 0 "a" : tensor<96xf32>
+  %n = run.read arena 1 offset 0 "n" : tensor<f32>
+  %tiny = nd.constant dense<1.0e-33> : tensor<f32>
+  %d = nd.mul %n, %tiny : tensor<f32>
+  %b = nd.broadcast %d dims [] : tensor<f32> -> tensor<96xf32>
+  %x = nd.div %a, %b : tensor<96xf32>
+  run.write %x arena 4 offset 0 "x" : tensor<96xf32>
   return
 }
