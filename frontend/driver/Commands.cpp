@@ -1,35 +1,35 @@
 #include "frontend/driver/Commands.h"
 
 #include "frontend/Library.h"
-#include "frontend/driver/Compile.h"
-#include "frontend/driver/Samples.h"
-#include "frontend/elaborate/ExpectEvaluator.h"
+#include "frontend/driver/Checker.h"
 #include "frontend/elaborate/TrainElaborator.h"
 
 #include "llvm/Support/raw_ostream.h"
 
-#include <cstdio>
 #include <iostream>
-#include <set>
 
 namespace dyn {
-namespace {
 
-std::string bytesText(int64_t bytes) {
-  char text[40];
-  if (bytes < 10'000)
-    std::snprintf(text, sizeof text, "%lld B", static_cast<long long>(bytes));
-  else if (bytes < 10'000'000)
-    std::snprintf(text, sizeof text, "%.1f kB", double(bytes) / 1e3);
-  else
-    std::snprintf(text, sizeof text, "%.1f MB", double(bytes) / 1e6);
-  return text;
+static int checkFile(const std::string &file) {
+  SourceManager sources;
+  DiagnosticEngine diags(sources);
+  SpecLibrary library(sources, diags);
+  if (const ast::Program *program = library.open(file)) {
+    auto context = makeContext();
+    Checker(sources, diags, library, *context, std::make_shared<elab::Scope>(), /*isQuiet=*/false).check(*program);
+  }
+  if (!diags.all().empty())
+    std::cerr << diags.render() << std::flush;
+  return diags.hasErrors() ? 1 : 0;
 }
 
-std::string shapeText(const std::vector<int64_t> &shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(shape[i]);
+int runCheck(const std::vector<std::string> &files) {
+  int status = 0;
+  for (const std::string &file : files)
+    status = std::max(status, checkFile(file));
+  return status;
+}
+
 bool emitStage(const elab::TrainRequest &request, const std::string &stage, mlir::MLIRContext &context,
                const Library &library, elab::ScopePtr globals, DiagnosticEngine &diags,
                const Target &target) {
@@ -52,58 +52,6 @@ bool emitStage(const elab::TrainRequest &request, const std::string &stage, mlir
   PassErrors errors(context, diags);
   plan::Plan plan = elaborated->plan;
   return mlir::succeeded(lowerToLLVM(*elaborated->module, plan, target, hook)) && !diags.hasErrors();
-}
-
-  return shape.empty() ? "real" : text + "]";
-}
-
-/// How many kernels and products a program has, counted where they are formed.
-struct KernelCount {
-  int64_t kernels = 0, products = 0;
-};
-
-void printPlan(const plan::Plan &plan, const std::string &run, const KernelCount &count) {
-  int64_t parameters = 0, peak = 0;
-  for (const plan::Leaf &leaf : plan.params) {
-    int64_t size = 1;
-    for (int64_t extent : leaf.shape)
-      size *= extent;
-    parameters += size;
-  }
-  std::printf("train %s%s\n", plan.name.c_str(), run.empty() ? "" : (", as run by `" + run + "`").c_str());
-  std::printf("  steps       %lld", static_cast<long long>(plan.total));
-  if (!plan.feeds.empty())
-    std::printf(", batch %lld of %lld rows%s%s", static_cast<long long>(plan.feeds[0].batch),
-                static_cast<long long>(plan.sets[static_cast<size_t>(plan.feeds[0].set)].examples()),
-                plan.feeds[0].shuffle ? ", shuffled" : "", plan.feeds[0].drop ? ", short last batch left out" : "");
-  std::printf("\n  precision   %s\n", plan.precision == plan::Element::f64 ? "f64" : "f32");
-  std::printf("  parameters  %lld in %zu leaves\n", static_cast<long long>(parameters), plan.params.size());
-  for (const plan::Leaf &leaf : plan.params)
-    std::printf("    %-28s %-14s %s\n", leaf.path.c_str(), shapeText(leaf.shape).c_str(),
-                leaf.owner.empty() ? "frozen" : leaf.owner.c_str());
-  std::map<std::string, int64_t> byRole;
-  for (const plan::Arena &arena : plan.arenas) {
-    byRole[arena.role] += arena.bytes;
-    peak += arena.bytes;
-  }
-  std::printf("  memory      %s at most:", bytesText(peak).c_str());
-  for (auto &[role, bytes] : byRole)
-    std::printf(" %s %s", role.c_str(), bytesText(bytes).c_str());
-  std::printf("\n  kernels     %lld fused loops, %lld products\n", static_cast<long long>(count.kernels),
-              static_cast<long long>(count.products));
-  if (!plan.metrics.empty()) {
-    std::printf("  metrics    ");
-    for (const plan::Metric &metric : plan.metrics)
-      std::printf(" %s", metric.name.c_str());
-    std::printf("\n");
-  }
-}
-
-int runCheck(const std::vector<std::string> &files) {
-  int status = 0;
-  for (const std::string &file : files)
-    status = std::max(status, Checker().run(file));
-  return status;
 }
 
 /// The target of the options, if it goes through their stage; null after a report. Stages above nd are everybody's.

@@ -1,6 +1,7 @@
 #include "frontend/driver/Execution.h"
 
 #include "frontend/driver/Interpreter.h"
+#include "runtime/Ending.h"
 #include "runtime/jit/Jit.h"
 
 #include <cmath>
@@ -83,32 +84,6 @@ static std::shared_ptr<elab::RunResult> resultOf(Session &session) {
   return result;
 }
 
-/// The first parameter with a value that is not finite; null: there is none.
-static const plan::Leaf *notFiniteLeaf(const Session &session) {
-  auto finite = [](const auto *values, int64_t count) {
-    return std::all_of(values, values + count, [](auto value) { return std::isfinite(value); });
-  };
-  for (const plan::Leaf &leaf : session.plan().params) {
-    int64_t count = 1;
-    for (int64_t size : leaf.shape)
-      count *= size;
-    const void *values = session.data(leaf);
-    if (leaf.element == plan::Element::f64 ? !finite(static_cast<const double *>(values), count)
-                                           : !finite(static_cast<const float *>(values), count))
-      return &leaf;
-  }
-  return nullptr;
-}
-
-/// No loss saw the parameters that the last update made: what it did wrong is found here.
-static void checkLastUpdate(const Session &session, Outcome &outcome) {
-  if (outcome.status != DYN_OK || !notFiniteLeaf(session))
-    return;
-  outcome.status = DYN_NOT_FINITE;
-  outcome.message = session.plan().specFile + ": the parameters are not finite at the end, after step " +
-                    std::to_string(outcome.step);
-}
-
 //===----------------------------------------------------------------------===//
 // Execution
 //===----------------------------------------------------------------------===//
@@ -143,16 +118,7 @@ std::shared_ptr<elab::RunResult> Execution::result() const {
 }
 
 std::string Execution::summary() const {
-  std::string text = running->plan().name + ": " + std::to_string(ended.step) + " steps";
-  for (const plan::Metric &metric : running->plan().metrics) {
-    auto it = running->series().find(metric.name);
-    if (!metric.shape.empty() || it == running->series().end() || it->second.values.empty())
-      continue;
-    char value[64];
-    std::snprintf(value, sizeof value, " %.6g", it->second.values.back());
-    text += ", " + metric.name + value;
-  }
-  return text;
+  return dyn::summary(*running, ended);
 }
 
 void Execution::explain(const NdModule &nd, DiagnosticEngine &diags, const SourceManager &sources) {
@@ -165,8 +131,7 @@ void Execution::explain(const NdModule &nd, DiagnosticEngine &diags, const Sourc
   mlir::ModuleOp module = leaf ? nullptr : nd(); // before the report: an error so far would end its lowering
   auto message = diags.report(Diag::not_finite, Span(), ended.message);
   if (leaf) {
-    message.note("the parameter `" + leaf->path + "` is not finite since update " + std::to_string(ended.step) +
-                 ", which `" + leaf->owner + "` made");
+    message.note(describeLeaf(*leaf, ended));
     return;
   }
   if (!module)
@@ -184,7 +149,6 @@ void Execution::explain(const NdModule &nd, DiagnosticEngine &diags, const Sourc
   running->context().status = DYN_OK;
   interpreter.call("update", &running->context());
 }
-
 
 double millisecondsSinceStart() {
   std::ifstream status("/proc/self/stat");

@@ -116,7 +116,7 @@ void Interpreter::call(llvm::StringRef name, DynContext *ctx) {
     dyn_fail(ctx, DYN_BAD_INDEX, -1, 0, 0);
 }
 
-void Interpreter::program(Block &block, DynContext *ctx) {
+void Interpreter::program(mlir::Block &block, DynContext *ctx) {
   for (Operation &op : block) {
     if (ctx->status != DYN_OK)
       return;

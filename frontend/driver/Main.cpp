@@ -1,10 +1,12 @@
 //===- Main.cpp - dync ----------------------------------------------------===//
+#include "frontend/driver/Build.h"
 #include "frontend/driver/Commands.h"
+#include "frontend/driver/Explain.h"
 #include "frontend/driver/Fmt.h"
 #include "frontend/driver/Runner.h"
+#include "frontend/repl/Repl.h"
 
 #include <CLI/CLI.hpp>
-#include "frontend/repl/Repl.h"
 
 #include <iostream>
 
@@ -49,8 +51,6 @@ static int dispatch(int argc, char **argv) {
       ->check(CLI::IsMember({"cpu", "sm_80", "sm_90"}));
   emitCommand->add_option("--rule", emit.rule, "one rule alone: 'adamw on [64, 32]'");
 
-  std::vector<std::string> fmtFiles;
-  bool fmtCheck = false, fmtStdout = false;
   std::string code;
   CLI::App *explainCommand = app.add_subcommand("explain", "explain an error; without a code, list all");
   explainCommand->add_option("code", code, "the code that the message ends with, as E0301");
@@ -61,11 +61,33 @@ static int dispatch(int argc, char **argv) {
   replCommand->add_option("--threads", session.threads, "threads of a step; default: as many as cores")->check(CLI::Range(1, 1024));
   replCommand->add_flag("--no-cache", noCache, "compile anew and keep nothing");
 
+  std::vector<std::string> fmtFiles;
+  bool fmtCheck = false, fmtStdout = false;
   CLI::App *fmtCommand = app.add_subcommand("fmt", "format files in place");
   fmtCommand->add_option("files", fmtFiles, ".dyn files")->required();
   fmtCommand->add_flag("--check", fmtCheck, "write nothing; 1 if a file would change");
   fmtCommand->add_flag("--stdout", fmtStdout, "print instead of writing");
 
+  BuildOptions build;
+  CLI::App *buildCommand = app.add_subcommand("build", "make a program of a train, or a C library of a rule");
+  bool library = false;
+  auto *buildFile = buildCommand->add_option("file", build.file, "a .dyn file; with --lib, one that has the rule");
+  auto *buildName = buildCommand->add_option("name", build.name, "train; needed where the file has several");
+  buildCommand->add_option("-o", build.output, "the program; with --lib, NAME of libNAME.a and NAME.h");
+  auto *buildSet = buildCommand->add_option("--set", build.sets, "NAME=VALUE: a hyperparameter of the train");
+  buildSet->allow_extra_args(false);
+  buildCommand->add_option("--cpu", build.cpu, "processor: native (default), x86-64-v3, znver3, …");
+  auto *libraryFlag = buildCommand->add_flag("--lib", library, "a C library and a header of one rule");
+  auto *ruleOption = buildCommand->add_option("--rule", build.rule, "with --lib: 'adamw', 'adamw on [64, 32] [32]'");
+  ruleOption->needs(libraryFlag);
+  libraryFlag->needs(ruleOption)->excludes(buildName, buildSet);
+  buildCommand->add_option("--precision", build.precision, "with --lib: f32 (default) or f64")
+      ->check(CLI::IsMember({"f32", "f64"}))->needs(libraryFlag);
+  buildCommand->add_flag("--shared", build.shared, "with --lib: a shared library")->needs(libraryFlag);
+  buildCommand->callback([&] {
+    if (!library && !*buildFile)
+      throw CLI::RequiredError("file");
+  });
   CLI11_PARSE(app, argc, argv);
   if (*runCommand) {
     if (*seedOption)
@@ -77,13 +99,6 @@ static int dispatch(int argc, char **argv) {
     return runCheck(checkFiles);
   if (*emitCommand)
     return runEmit(emit);
-  int status = 0;
-  for (auto &file : fmtFiles)
-    status = std::max(status, runFmt(file, fmtCheck, fmtStdout));
-  return status;
-}
-
-int main(int argc, char **argv) { return dispatch(argc, argv); }
   if (*explainCommand)
     return runExplain(code);
   if (*buildCommand)
@@ -92,3 +107,10 @@ int main(int argc, char **argv) { return dispatch(argc, argv); }
     session.cache = !noCache;
     return repl::runRepl(session);
   }
+  int status = 0;
+  for (auto &file : fmtFiles)
+    status = std::max(status, runFmt(file, fmtCheck, fmtStdout));
+  return status;
+}
+
+int main(int argc, char **argv) { return dispatch(argc, argv); }
