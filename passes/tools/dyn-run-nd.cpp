@@ -253,7 +253,7 @@ void fillPlan(ModuleOp module, plan::Plan &plan) {
   module.walk([&](Operation *op) {
     if (auto number = dyn_cast<run::NumberOp>(op)) {
       plan.numbers.resize(std::max<size_t>(plan.numbers.size(), number.getIndex() + 1));
-      plan.numbers[number.getIndex()] = {number.getName().str(), 0.01 * double(number.getIndex() + 1)};
+      plan.numbers[number.getIndex()] = {number.getName().str(), 0.01 * double(number.getIndex() + 1), ""};
     }
     if (auto emitOp = dyn_cast<run::EmitOp>(op)) {
       plan.metrics.resize(std::max<size_t>(plan.metrics.size(), emitOp.getMetric() + 1));
