@@ -123,6 +123,10 @@ void Definitions::hold(const std::string &name) {
     held[name] = parse(sources.add("<repl>", name + " = none\n"), diags);
 }
 
+void Definitions::releaseAllBut(const elab::Scope &values) {
+  std::erase_if(held, [&](auto &entry) { return values.names.count(entry.first) == 0; });
+}
+
 //===----------------------------------------------------------------------===//
 // Dependents
 //===----------------------------------------------------------------------===//

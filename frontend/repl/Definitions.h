@@ -8,6 +8,7 @@
 #pragma once
 
 #include "frontend/Library.h"
+#include "frontend/elaborate/Value.h"
 
 #include <set>
 
@@ -36,6 +37,8 @@ public:
   /// Makes a name known that is a run or a value of the session.
   void hold(const std::string &name);
   void release(const std::string &name) { held.erase(name); }
+  /// Releases those that are values of the session no more.
+  void releaseAllBut(const elab::Scope &values);
 
   /// What the last `add` declared, and what used its names before (directly or through others), unit by unit.
   struct Change {

@@ -49,6 +49,7 @@ bool Repl::enter(const std::string &text) {
     work.abandonContext();
     work.diags.report(Diag::internal_failure, Span()).help("please report it with this entry");
   }
+  definitions.releaseAllBut(*work.globals);
   std::fflush(stdout);
   std::cerr << work.diags.render() << std::flush;
   takeInterrupt(); // one that had nothing to hold means nothing to the next entry

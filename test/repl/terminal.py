@@ -242,7 +242,8 @@ def crashes():
     """A crash in the code of a run costs that run; one where nothing can be saved says so."""
     session = Terminal("spec.dyn")
     session.enter("kept = 3")
-    session.begin("run a = slow")
+    session.pause("run a = slow")
+    session.begin("continue")
     crash(session, threads(session)["run a"][0])
     expect(session.wait(PROMPT), r"error: a failure inside the compiler; the session goes on as it was before this entry "
            r"\[E0708\]\nnote: in the code of the run `a`, which is given up\n")
