@@ -146,7 +146,10 @@ std::string ruleHeader(const RuleCode &code) {
                  {"real", code.precision == "f64" ? "double" : "float"},
                  {"P", llvm::StringRef(code.prefix).upper()},
                  {"p", code.prefix}};
-  std::string text = filledIn(opening, words) + (code.fixed ? filledIn(fixedCount, words) : "") + filledIn(functions, words);
+  std::string text = filledIn(opening, words);
+  if (code.fixed)
+    text += filledIn(fixedCount, words);
+  text += filledIn(functions, words);
   for (const RuleCode::State &state : code.states)
     text += filledIn(array, {{"count", code.fixed ? std::to_string(state.count) : "n"},
                          {"type", cType(state.element)},
