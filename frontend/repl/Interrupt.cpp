@@ -22,8 +22,8 @@ void onInterrupt(int) {
 }
 
 void onCrash(int signal) {
-  static constexpr char message[] = "error: a failure in the code of a run; the session is lost. Please report it with what "
-                                    "was entered\n";
+  static constexpr char message[] =
+      "error: a failure in the code of a run; the session is lost. Please report it with what was entered\n";
   (void)!write(STDERR_FILENO, message, sizeof message - 1);
   (void)raise(signal); // blocked until the handler is left, and then, by SA_RESETHAND, the end
 }

@@ -190,7 +190,8 @@ TEST(Session, SurvivesPrefixesAndMutations) {
 static std::string sentence(std::mt19937 &random) {
   static const char *const beginnings[] = {"run ",  "run r = ", "sweep s = ", "continue ", "set ",  "stop ",  ":plot ",
                                            ":ir ",  ":plan ",   ":help ",     ":load ",    "x = ",  "expect ", "",
-                                           ":pause ", ":time ", ":list ",     "fn f(x) = ", "t = ", "train t { model p = at();  "};
+                                           ":pause ", ":time ", ":list ",     "fn f(x) = ", "t = ",
+                                           "train t { model p = at();  "};
   static const char *const words[] = {"r",     "s",     "t",     "x",   "f(1)",  "3",         "lr",       "1e-3",
                                       "with",  "seed",  "in",    "0..3", ".",    "params",    ".p.x",     "loss",
                                       "last(", ")",     "r.loss", "[0]", "= ",   "optimizer", "adam()",   "steps 4",
@@ -208,7 +209,8 @@ TEST(Session, SurvivesSentences) {
   testing::internal::CaptureStderr();
   Repl repl(quick());
   ASSERT_TRUE(repl.enter("model at()() -> [2] {\n  param x: [2] = 1\n  return x\n}\n"));
-  ASSERT_TRUE(repl.enter("train t(lr = 0.1) {\n  model p = at()\n  loss sum(p()^2)\n  optimizer adam(lr=lr)\n  steps 8\n}\n"));
+  ASSERT_TRUE(repl.enter("train t(lr = 0.1) {\n  model p = at()\n"
+                         "  loss sum(p()^2)\n  optimizer adam(lr=lr)\n  steps 8\n}\n"));
   unsigned accepted = 0;
   for (unsigned seed = begin; seed < begin + 400 && !repl.isOver(); ++seed) {
     std::mt19937 random(seed);
