@@ -219,8 +219,11 @@ def drop_over(file, text, tokens):
         for k, (begin, end) in enumerate(ranges):
             if end - begin > 2 and tokens[begin].text in ("over", "axis") and tokens[begin + 1].text == "=":
                 axis = text[tokens[begin + 2].begin:tokens[end - 1].end]
+                # A reduction over everything may be refused where its value is used.
+                made = [t.text for t, after in zip(tokens, tokens[1:]) if t.line == token.line and t.starts and after.text == "="]
                 yield Mutant("drop-over", file, f"{token.decl}:{tokens[i - 1].text}:{axis}",
-                             without_piece(text, tokens, i, ranges, k), {token.line})
+                             without_piece(text, tokens, i, ranges, k),
+                             {token.line} | reached(tokens, made, token.decl))
 
 
 def statement_end(tokens, i):
