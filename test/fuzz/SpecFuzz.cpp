@@ -68,8 +68,8 @@ struct Progress {
 class Scratch {
 public:
   explicit Scratch(const std::vector<std::string> &files) {
-    char name[] = "/tmp/spec-fuzz-XXXXXX";
-    root = ::mkdtemp(name) ? name : "";
+    std::string name = (fs::temp_directory_path() / "spec-fuzz-XXXXXX").string();
+    root = ::mkdtemp(name.data()) ? name : "";
     std::set<fs::path> folders;
     for (const std::string &file : files)
       for (fs::path folder = fs::path(file).parent_path(); folders.insert(folder).second && !folder.empty();)
