@@ -103,8 +103,22 @@ private:
     return !status.isOk();
   }
 
+  /// Whether the output would replace the spec, a file it uses, or its data.
+  bool isRead(const plan::Plan &plan) const {
+    auto same = [&](const std::string &path) {
+      std::error_code error;
+      return std::filesystem::equivalent(output, path, error);
+    };
+    return llvm::any_of(work.library.closure(), [&](auto &file) { return same(file.first); }) ||
+           llvm::any_of(plan.sources, [&](auto &source) {
+             return llvm::any_of(source.inputs, [&](auto &input) { return same(input.file); });
+           });
+  }
+
   bool linkProgram(const std::string &object, const plan::Plan &plan, const std::string &name) {
     output = options.output.empty() ? name : options.output;
+    if (isRead(plan))
+      return !failed(Status::error("`" + output + "` is a file that the program is made from; name another with `-o`"));
     llvm::SmallString<128> part; // a name that no file of the user's has
     if (std::error_code error = llvm::sys::fs::createUniqueFile(output + "-%%%%%%.o", part))
       return !failed(Status::error("cannot write `" + output + "`: " + error.message()));
