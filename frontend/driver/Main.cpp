@@ -36,10 +36,8 @@ static int dispatch(int argc, char **argv) {
   runCommand->add_flag("--time", run.timings, "print milliseconds of each stage and pass, and what was read and made");
 
   std::vector<std::string> checkFiles;
-  bool checkNoCache = false;
   CLI::App *checkCommand = app.add_subcommand("check", "check files and print the plan of each train");
   checkCommand->add_option("files", checkFiles, ".dyn files")->required();
-  checkCommand->add_flag("--no-cache", checkNoCache, "accepted for symmetry with run: a check keeps nothing")->group("");
 
   EmitOptions emit;
   CLI::App *emitCommand = app.add_subcommand("emit", "print a program at a stage");

@@ -257,6 +257,9 @@ Runner::Finished Runner::execute(const Program &made, const NdModule &nd, const 
   if (!options.quiet && finished.outcome.status == DYN_OK) {
     std::printf("%s\n", execution->summary().c_str());
     std::fflush(stdout);
+  } else if (!options.quiet && inExperiment && finished.result->diverged) {
+    std::printf("%s: diverged at step %lld\n", made.plan.name.c_str(), static_cast<long long>(finished.outcome.step));
+    std::fflush(stdout);
   }
   return finished;
 }

@@ -2,6 +2,7 @@
 
 #include "frontend/parse/Parser.h"
 
+#include <algorithm>
 #include <iostream>
 
 namespace dyn {
@@ -68,6 +69,10 @@ Workspace::overrides(const std::vector<std::string> &sets) {
       value = elab::Value(elab::Const{host->values.front(), host->elem, true, ""}, let->value->span);
     if (!value.as<elab::Const>() && !value.as<elab::Text>()) {
       diags.report(Diag::set_value, let->value->span, name, elab::describe(value));
+      return std::nullopt;
+    }
+    if (std::any_of(values.begin(), values.end(), [&](auto &given) { return given.first == name; })) {
+      diags.report(Diag::repeated_argument, Span(), name).help("leave one `--set` out");
       return std::nullopt;
     }
     values.emplace_back(name, value);

@@ -331,7 +331,7 @@ CHAIN = re.compile(r"from (?P<file>[^:\n]+):(?P<line>\d+)$", re.M)
 def judge(dync, path, mutant):
     """("refused" | "misplaced" | "accepted" | "crashed", output)"""
     try:
-        done = subprocess.run([dync, "check", "--no-cache", str(path)], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([dync, "check", str(path)], capture_output=True, text=True, timeout=120)
     except subprocess.TimeoutExpired:
         return "crashed", "timed out"
     output = done.stdout + done.stderr
