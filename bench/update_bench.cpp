@@ -10,64 +10,16 @@
 // One JSON object a line: bench, impl, params, metric, value, unit.
 //
 //===----------------------------------------------------------------------===//
-#include "frontend/driver/Compile.h"
-#include "frontend/Library.h"
-#include "frontend/elaborate/TrainElaborator.h"
-#include "frontend/parse/Parser.h"
-#include "runtime/Session.h"
-#include "runtime/Threads.h"
-#include "runtime/jit/Jit.h"
+#include "bench/CompiledUpdate.h"
+#include "bench/Pieces.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <immintrin.h>
-#include <iostream>
-#include <sys/mman.h>
-#include <thread>
 
-using namespace dyn;
+using namespace dyn::bench;
 
 namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-/// Memory on huge pages, touched.
-float *allocate(size_t count) {
-  size_t bytes = (count * sizeof(float) + (2u << 20) - 1) & ~size_t((2u << 20) - 1);
-  void *memory = std::aligned_alloc(2u << 20, bytes);
-  madvise(memory, bytes, MADV_HUGEPAGE);
-  auto *values = static_cast<float *>(memory);
-  std::fill(values, values + count, 0.f);
-  return values;
-}
-
-/// Runs body(lo, hi) on `threads` pieces.
-template <class F>
-void pieces(int threads, size_t count, F body) {
-  std::vector<std::thread> others;
-  size_t each = (count / threads + 63) & ~size_t(63);
-  for (int i = 1; i < threads; ++i)
-    others.emplace_back([=] { body(i * each, std::min(count, (i + 1) * each)); });
-  body(0, std::min(count, each));
-  for (auto &thread : others)
-    thread.join();
-}
-
-__attribute__((target("avx2,fma"))) void triad(float *a, const float *b, const float *c, size_t lo, size_t hi) {
-  __m256 s = _mm256_set1_ps(3.f);
-  for (size_t i = lo; i + 8 <= hi; i += 8)
-    _mm256_store_ps(a + i, _mm256_fmadd_ps(s, _mm256_load_ps(c + i), _mm256_load_ps(b + i)));
-}
 
 __attribute__((target("avx2,fma"))) float squares(const float *g, size_t lo, size_t hi) {
   __m256 sums[4] = {_mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps(), _mm256_setzero_ps()};
@@ -129,80 +81,16 @@ void print(const char *impl, const std::string &params, const char *metric, doub
               impl, params.c_str(), metric, value, unit);
 }
 
-std::string spec(int64_t count, int64_t leaves) {
-  int64_t each = count / leaves, last = count - each * (leaves - 1);
-  return "model one_leaf(n: int)() -> real {\n  param w: [n] = 0.1\n  return w[0]\n}\n"
-         "model many()() -> real {\n  s = 0.0\n  for i in 0.." + std::to_string(leaves - 1) +
-         " { s = s + one_leaf(" + std::to_string(each) + ")() }\n  return s + one_leaf(" + std::to_string(last) +
-         ")()\n}\ntrain update {\n  model f = many()\n  loss f()\n  clip by_global_norm(1.0)\n"
-         "  optimizer adamw()\n  steps 1\n}\n";
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
   int64_t count = argc > 1 ? std::atoll(argv[1]) : 25'000'000, leaves = argc > 2 ? std::atoll(argv[2]) : 1;
   int threads = argc > 3 ? std::atoi(argv[3]) : 1, rounds = argc > 4 ? std::atoi(argv[4]) : 9;
-  SourceManager sources;
-  DiagnosticEngine diags(sources);
-  SpecLibrary library(sources, diags);
-  auto program = parse(sources.add("update.dyn", spec(count, leaves)), diags);
-  auto fail = [&] {
-    std::cerr << diags.render();
-    return 1;
-  };
-  if (!program)
-    return fail();
-  struct Local : Library {
-    const ast::Program &program;
-    const Library &base;
-    Local(const ast::Program &program, const Library &base) : program(program), base(base) {}
-    const ast::Decl *find(std::string_view name) const override {
-      for (auto &decl : program.declarations)
-        if (auto *model = ast::dynCast<ast::ModelDecl>(decl.get()); model && model->name.text == name)
-          return decl.get();
-      return base.find(name);
-    }
-    std::vector<std::string> names() const override { return base.names(); }
-  } local(*program, library);
-  auto context = makeContext();
-  elab::TrainRequest request;
-  request.decl = ast::cast<ast::TrainDecl>(program->declarations.back().get());
-  request.gradientsGiven = true;
-  elab::Elaborator elaborator(*context, diags, local, std::make_shared<elab::Scope>());
-  elab::TrainElaborator trainElaborator(elaborator);
-  auto elaborated = trainElaborator.run(request);
-  if (!elaborated || !lowerToNd(*elaborated->module, diags))
-    return fail();
-  auto compiled = compileNd(*elaborated->module, elaborated->plan, nullptr, diags);
+  auto compiled = CompiledUpdate::make(equalLeaves(count, leaves), "  clip by_global_norm(1.0)\n  optimizer adamw()", threads);
   if (!compiled)
-    return fail();
-  auto jit = Jit::load(compiled->object);
-  if (!jit)
     return 1;
-  auto lookup = [&](const std::string &name) -> Entry {
-    auto entry = (*jit)->lookup(name);
-    if (!entry) {
-      llvm::consumeError(entry.takeError());
-      return {};
-    }
-    return *entry;
-  };
-  SessionOptions options;
-  options.threads = threads;
-  auto session = Session::create(compiled->plan, lookup, std::move(options));
-  if (!session) {
-    std::cerr << session.status().message() << "\n";
-    return 1;
-  }
-  DynContext &ctx = (*session)->context();
-  lookup("init")(&ctx);
-  Entry step = lookup("update");
   size_t n = static_cast<size_t>(count);
-  float *grads = nullptr, *params = static_cast<float *>(ctx.arenas[0]);
-  for (size_t i = 0; i < compiled->plan.arenas.size(); ++i)
-    if (compiled->plan.arenas[i].role == "grads")
-      grads = static_cast<float *>(ctx.arenas[i]);
+  float *grads = compiled->gradients(), *params = compiled->parameters();
   float *p = allocate(n), *g = allocate(n), *m = allocate(n), *v = allocate(n);
   for (size_t i = 0; i < n; ++i) {
     grads[i] = g[i] = 0.01f * std::sin(float(i % 1000));
@@ -211,29 +99,18 @@ int main(int argc, char **argv) {
   // Small sizes repeat inside a round, so that a round is at least some milliseconds.
   int repeats = static_cast<int>(std::max<int64_t>(1, 2'000'000 / count));
   std::vector<double> ours, hand, stream;
+  Triad triad(count);
   int64_t t = 0;
   for (int round = -1; round < rounds; ++round) {
     double start = now();
-    for (int i = 0; i < repeats; ++i) {
-      ctx.clock.step = t + i;
-      step(&ctx);
-    }
+    compiled->run(repeats);
     double mine = (now() - start) / repeats;
     start = now();
     for (int i = 0; i < repeats; ++i)
       byHand(p, g, m, v, n, t + i + 1, threads);
     double theirs = (now() - start) / repeats;
     t += repeats;
-    start = now();
-    for (int i = 0; i < repeats; ++i)
-      pieces(threads, n, [&](size_t lo, size_t hi) { triad(v, m, p, lo, hi); });
-    double copy = (now() - start) / repeats;
-    // The triad overwrote v: both sides start again from the same state.
-    size_t arena = 0;
-    for (size_t i = 0; i < compiled->plan.arenas.size(); ++i)
-      if (compiled->plan.arenas[i].name.ends_with(".v"))
-        arena = i;
-    std::copy(static_cast<float *>(ctx.arenas[arena]), static_cast<float *>(ctx.arenas[arena]) + n, v);
+    double copy = triad.seconds(threads, repeats);
     if (round < 0)
       continue;
     ours.push_back(mine);
