@@ -215,8 +215,12 @@ void Products::runAs(const Prepared &p, const Kernels<T> &kernels, const void *a
                      DynRange epilogue, void *closure) {
   Call<T> call{*this, p, kernels, static_cast<const T *>(a), static_cast<const T *>(b), static_cast<T *>(c),
                epilogue, closure};
-  if (p.shape.m == 0 || p.shape.n == 0)
+  if (p.shape.m == 0)
     return;
+  if (p.shape.n == 0) { // rows without elements are final at once, and an epilogue may sum over them
+    call.finish(0, p.shape.batch * p.shape.m);
+    return;
+  }
   if (p.pieces == Pieces::members) {
     pool->parallelFor(Call<T>::membersPiece, &call, p.shape.batch, p.grain);
     return;

@@ -132,6 +132,8 @@ TEST(Matmul, emptySizes) {
   check<double>(product(1, 4, 4, 0, 4));
   check<float>(product(0, 4, 4, 4, 0));
   check<double>(product(1, 0, 4, 4, 0));
+  check<float>(product(1, 4, 0, 4, 0));
+  check<double>(product(3, 4, 0, 4, 0));
 }
 
 TEST(Matmul, wholeNumbersAreRefused) {
