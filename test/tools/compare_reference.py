@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 """Runs a spec and compares its losses and final parameters with recorded ones.
 
-The spec names the record, `# compare: FILE` (relative to itself), and its runs:
+The spec names each record, `# compare: FILE` (relative to itself), and its runs:
 
     on_PROBLEM        a rule on a problem of test/reference/NAME.json
     SCHEDULE_values   a schedule of test/reference/schedules.json (test/reference/schedule_values.dyn)
+
+`# compare: FILE as WORD` takes the runs WORD_PROBLEM instead of on_PROBLEM, so that a spec can compare a rule under
+several conventions; `# compare: FILE params=FIELD` compares the final parameters with `extra.FIELD` of the record, for
+rules that serve other parameters than they train; `limit=NUMBER` is a wider tolerance than the recorded one, for a
+convention of the record that the spec names; `problems=a,b` compares on these alone.
 
 Exit status 0 when every number agrees within the recorded tolerance; otherwise both sides are printed.
 Needs nothing beyond Python's standard library.
@@ -20,6 +25,8 @@ import subprocess
 import sys
 import tempfile
 
+COMPARE = re.compile(r"^# compare: (?P<file>\S+)(?: as (?P<prefix>\w+))?(?: params=(?P<field>\w+))?"
+                     r"(?: limit=(?P<limit>\S+))?(?: problems=(?P<problems>\S+))?$", re.M)
 SCHEDULE_TOLERANCE = 1e-12  # relative; the recorded formulas agree with the libraries to 2e-17 absolute
 
 
@@ -104,36 +111,37 @@ class Comparison:
                 print(f"    [{i}] {got[i]!r:>26} {want[i]!r:>26}")
 
 
-def compare_rule(record, results, runs, out):
-    for problem in record["problems"]:
-        if "on_" + problem not in runs:
-            out.fail(f"no run `on_{problem}`: the record has this problem")
-    for run in runs:
-        case = record["problems"].get(run.removeprefix("on_"))
-        if case is None:
-            out.fail(f"run `{run}`: the record knows no such problem")
+def compare_rule(record, results, runs, out, named):
+    """Compares the runs PREFIX_PROBLEM, one for each problem of the record; returns those it knows."""
+    prefix, served = (named["prefix"] or "on") + "_", named["field"]
+    chosen = named["problems"].split(",") if named["problems"] else record["problems"]
+    known = {prefix + problem: record["problems"][problem] for problem in chosen}
+    for run, case in known.items():
+        if run not in runs:
+            out.fail(f"no run `{run}`: the record has this problem")
             continue
-        limits = case["tolerance"]
+        limits = {name: float(named["limit"] or limit) for name, limit in case["tolerance"].items()}
         out.check(f"{run}: loss", results.loss(run), case["loss"], limits["loss_rel"], True)
-        params = results.params(run)
-        if sorted(params) != sorted(case["params"]):
-            out.fail(f"{run}: parameters {sorted(params)}, recorded are {sorted(case['params'])}")
+        params, recorded = results.params(run), case["extra"][served] if served else case["params"]
+        if sorted(params) != sorted(recorded):
+            out.fail(f"{run}: parameters {sorted(params)}, recorded are {sorted(recorded)}")
             continue
-        for name, want in case["params"].items():
+        for name, want in recorded.items():
             out.check(f"{run}: {name}", params[name], flatten(want), limits["params_abs"], False)
+    return known
 
 
-def compare_schedule(record, results, runs, out):
+def compare_schedule(record, results, runs, out, named):
+    """Compares the runs SCHEDULE_values of the spec; returns those it knows."""
     entries = {entry["name"]: entry for entry in record["schedules"]}
-    for run in runs:
-        entry = entries.get(run.removesuffix("_values"))
-        if entry is None:
-            out.fail(f"run `{run}`: the record knows no such schedule")
-            continue
+    known = [run for run in runs if run.removesuffix("_values") in entries]
+    for run in known:
+        entry = entries[run.removesuffix("_values")]
         got = results.loss(run)[1:] + results.params(run)["w"]
         out.check(f"{run}: value", got, entry["value"][:len(got)], SCHEDULE_TOLERANCE, True)
         if len(got) < 12:
             out.fail(f"{run}: {len(got)} values, at least 12 are wanted")
+    return known
 
 
 def main():
@@ -143,10 +151,10 @@ def main():
     options = parser.parse_args()
 
     text = options.spec.read_text()
-    named = re.search(r"^# compare: (\S+)$", text, re.M)
+    named = [line.groupdict() for line in COMPARE.finditer(text)]
     if not named:
         sys.exit(f"{options.spec}: no line `# compare: FILE`")
-    record = json.loads((options.spec.parent / named.group(1)).read_text())
+    records = [json.loads((options.spec.parent / line["file"]).read_text()) for line in named]
     runs = re.findall(r"^\s*run (\w+)\s*=", text, re.M)
 
     with tempfile.TemporaryDirectory() as folder:
@@ -158,8 +166,13 @@ def main():
             sys.exit(f"{' '.join(command)}: exit status {done.returncode}")
         results = Results(pathlib.Path(folder))
         out = Comparison()
-        compare = compare_schedule if "schedules" in record else compare_rule
-        compare(record, results, runs, out)
+        compared = set()
+        for record, line in zip(records, named):
+            compare = compare_schedule if "schedules" in record else compare_rule
+            compared.update(compare(record, results, runs, out, line))
+        for run in runs:
+            if run not in compared:
+                out.fail(f"run `{run}`: no record knows it")
     print(f"{options.spec.name}: {out.compared} numbers in {len(runs)} runs, {out.failures} disagreements")
     sys.exit(1 if out.failures or not runs else 0)
 
