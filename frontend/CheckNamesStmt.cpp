@@ -218,10 +218,24 @@ void NameResolver::callsItself(const FnDecl &fn) {
         .help("write a loop: `for`, `repeat` or `while`");
 }
 
+/// Whether a state holds what no later statement can compute: a draw, or the parameters as a run began.
+static bool keepsTheStart(const StateStmt &stmt) {
+  bool readsParameters = false;
+  if (stmt.init)
+    walk(*stmt.init, [&](const Node &node) {
+      auto *name = dynCast<NameExpr>(&node);
+      readsParameters |= name && (name->name == "param" || name->name == "params");
+      auto *call = dynCast<CallExpr>(&node);
+      auto *callee = call ? dynCast<NameExpr>(call->callee.get()) : nullptr;
+      return !callee || !callee->name.ends_with("_like"); // which takes the shape alone
+    });
+  return stmt.drawn || readsParameters;
+}
+
 void NameResolver::state(const StateStmt &stmt) {
   type(stmt.type.get(), false);
   value(stmt.init.get());
-  define(stmt.name, SymbolKind::State);
+  define(stmt.name, SymbolKind::State)->written |= keepsTheStart(stmt);
 }
 
 //===----------------------------------------------------------------------===//
