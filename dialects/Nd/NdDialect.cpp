@@ -1,4 +1,4 @@
-#include "dialects/Nd/NdOps.h"
+#include "dialects/Nd/NdWindow.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -25,6 +25,10 @@ void NdDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/Nd/NdOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Nd/NdWindow.cpp.inc"
       >();
 }
 

@@ -11,6 +11,7 @@ static const EvalTable &table() {
     auto *table = new EvalTable;
     addElementwise(*table);
     addStructured(*table);
+    addWindows(*table);
     addReductions(*table);
     addRegions(*table);
     return table;

@@ -11,6 +11,7 @@ void addElementwise(EvalTable &table);
 void addStructured(EvalTable &table);
 void addReductions(EvalTable &table);
 void addRegions(EvalTable &table);
+void addWindows(EvalTable &table);
 
 /// Adds `fn(evaluator, op, operands, results)` for ops of type OpTy.
 template <typename OpTy, typename Fn>

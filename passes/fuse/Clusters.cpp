@@ -1,6 +1,7 @@
 //===- Clusters.cpp - which array ops share a loop ------------------------===//
 #include "passes/fuse/Clusters.h"
 
+#include "dialects/Nd/NdWindow.h"
 #include "dialects/Run/RunOps.h"
 
 using namespace mlir;
@@ -75,7 +76,7 @@ void Clusters::classify() {
       role = Role::other;
     else if (op.hasTrait<Elementwise>() || isa<nd::GatherOp, nd::PadOp>(op))
       role = Role::root;
-    else if (isa<nd::BroadcastOp, nd::TransposeOp, nd::SliceOp, nd::IotaOp>(op) || isSplat(&op) || isScalarAsArray(&op))
+    else if (isa<nd::BroadcastOp, nd::TransposeOp, nd::SliceOp, nd::IotaOp, nd::WindowOp>(op) || isSplat(&op) || isScalarAsArray(&op))
       role = Role::transparent;
     roles[&op] = role;
   }

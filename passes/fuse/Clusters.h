@@ -4,7 +4,7 @@
 //
 //   root       computes elements: elementwise, gather, pad, reduce
 //   transparent  says where elements come from: broadcast, transpose, strided
-//              slice, iota, splat; free to repeat in every loop that reads it
+//              slice, window, iota, splat; free to repeat in every loop that reads it
 //   other      everything else: scalars, views, products, effects, regions
 //
 // Each root starts as a cluster of its own; clusters then join along their

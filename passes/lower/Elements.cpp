@@ -350,6 +350,24 @@ void storeElement(OpBuilder &b, Location loc, Value value, Value pointer, Value 
     LLVM::StoreOp::create(b, loc, value, pointer, alignmentOf(stored));
 }
 
+Value loadEvery(OpBuilder &b, Location loc, Value pointer, VectorType type, int64_t stride, Value mask) {
+  int64_t lanes = type.getNumElements(), count = mask ? prefixOf(mask) : lanes;
+  if (count == 0)
+    return {};
+  Type element = storedType(b, type.getElementType());
+  auto side = VectorType::get({lanes * stride}, element);
+  SmallVector<bool> bits(lanes * stride, false);
+  std::fill_n(bits.begin(), (count - 1) * stride + 1, true);
+  Value reached = arith::ConstantOp::create(
+      b, loc, DenseElementsAttr::get(VectorType::get({lanes * stride}, b.getI1Type()), ArrayRef<bool>(bits)));
+  Value zeros = number(b, loc, side, 0, 0);
+  Value all = LLVM::MaskedLoadOp::create(b, loc, side, pointer, reached, zeros, alignmentOf(element));
+  SmallVector<int32_t> every;
+  for (int64_t i = 0; i < lanes; ++i)
+    every.push_back(int32_t(i * stride));
+  return fromStored(b, loc, LLVM::ShuffleVectorOp::create(b, loc, all, all, every), type);
+}
+
 Value gatherElements(OpBuilder &b, Location loc, Value base, Type element, Value indices, Value mask) {
   auto indexType = cast<VectorType>(indices.getType());
   Type stored = storedType(b, element);

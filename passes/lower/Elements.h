@@ -36,6 +36,10 @@ mlir::Value loadElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value poin
                         mlir::Value mask = nullptr);
 void storeElement(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, mlir::Value pointer,
                   mlir::Value mask = nullptr);
+/// Elements 0, stride, 2 stride, … from an address on, taken out of what lies there side by side: nothing beyond the last
+/// of them is read. Null where `mask` lets others through than the first few.
+mlir::Value loadEvery(mlir::OpBuilder &b, mlir::Location loc, mlir::Value pointer, mlir::VectorType type, int64_t stride,
+                      mlir::Value mask);
 /// Elements at base[index] for a vector of indices.
 mlir::Value gatherElements(mlir::OpBuilder &b, mlir::Location loc, mlir::Value base, mlir::Type element,
                            mlir::Value indices, mlir::Value mask);

@@ -201,6 +201,7 @@ LogicalResult FunctionLowering::lowerOp(Operation *op) {
       .Case([&](nd::DrawOp draw) { lowerDraw(draw); })
       .Case([&](nd::SegmentReduceOp reduce) { lowerSegmentReduce(reduce); })
       .Case([&](nd::SegmentSpreadOp spreadOp) { lowerSegmentSpread(spreadOp); })
+      .Case([&](nd::UnwindowOp unwindow) { lowerUnwindow(unwindow); })
       .Default([&](Operation *) { known = false; });
   if (known)
     return done;

@@ -2,6 +2,7 @@
 #ifndef DYN_PASSES_LOWER_FUNCTIONLOWERING_H
 #define DYN_PASSES_LOWER_FUNCTIONLOWERING_H
 
+#include "dialects/Nd/NdWindow.h"
 #include "dialects/Run/RunOps.h"
 #include "passes/lower/Passes.h"
 #include "passes/memory/Places.h"
@@ -71,6 +72,15 @@ private:
   /// Carried arrays: into their places before the loop; at its end the next ones, none lost to another's place.
   void placeInits(mlir::Operation *loop, mlir::ValueRange inits);
   void placeCarries(mlir::Operation *loop, mlir::ValueRange next, mlir::ValueRange arguments);
+
+  // Windows.cpp.
+  void lowerUnwindow(nd::UnwindowOp op);
+  struct Unwindow;
+  /// Adds all places of the present element of the window, along axis d and those below, from element `source` of the
+  /// operand on to element `target` of the result on.
+  void addPlaces(const Unwindow &unwindow, size_t d, mlir::Value target, mlir::Value source);
+  /// Goes over the elements of the window along axis d and those below.
+  void addElements(Unwindow &unwindow, size_t d, mlir::Value lead, mlir::Value source);
 
   // ArrayOps.cpp.
   void lowerConcat(nd::ConcatOp op);

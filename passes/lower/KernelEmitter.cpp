@@ -126,6 +126,10 @@ Dim KernelEmitter::linear(ArrayRef<int64_t> shape, const Index &index) {
   }
   for (size_t i = first; i < index.size(); ++i)
     terms.push_back(scaled(index[i], ShapedType::getNumElements(shape.drop_front(i + 1)), 0));
+  return sumOf(std::move(terms));
+}
+
+Dim KernelEmitter::sumOf(SmallVector<Dim> terms) {
   // Outer terms first, so that their sum is formed outside.
   llvm::sort(terms, [](const Dim &x, const Dim &y) { return x.base.level < y.base.level; });
   Dim sum;
@@ -203,6 +207,7 @@ Emitted KernelEmitter::emitOp(Operation *inner, const Index &index) {
       .Case([&](nd::ReshapeOp reshape) { return emit(reshape.getInput(), {}); }) // of a scalar
       .Case([&](nd::GatherOp gather) { return emitGather(gather, index); })
       .Case([&](nd::PadOp pad) { return emitPad(pad, index); })
+      .Case([&](nd::WindowOp window) { return emitWindow(window, index); })
       .Case([&](nd::ReduceOp reduce) { return emitReduce(reduce, index); })
       .Default([&](Operation *other) { return emitElementwise(other, index); });
 }
@@ -232,6 +237,13 @@ Emitted KernelEmitter::emitLoad(BlockArgument argument, const Index &index) {
   Type element = elementOf(argument);
   Dim offset = linear(nd::shapeOf(argument), index);
   unsigned level = offset.base.level;
+  constexpr int64_t mostApart = 4; // beyond, a gather reads fewer bytes
+  if (lanes > 1 && !offset.lanes && offset.stride > 1 && offset.stride <= mostApart) {
+    Value from = offset.base.value ? elementPointer(at(level), loc, base, element, offset.base.value) : base;
+    auto type = cast<VectorType>(laneType(element, lanes));
+    if (Value every = loadEvery(at(level), loc, from, type, offset.stride, mask))
+      return {every, level};
+  }
   if (offset.lanes || (offset.stride != 0 && offset.stride != 1)) {
     Value positions = vectorOf(offset);
     return {gatherElements(at(level), loc, base, element, positions, mask), level};
@@ -287,20 +299,41 @@ Emitted KernelEmitter::emitGather(nd::GatherOp gather, const Index &index) {
   return emit(gather.getInput(), inside);
 }
 
-/// The element if all positions less `low` are inside, else 0.
 Emitted KernelEmitter::emitPad(nd::PadOp pad, const Index &index) {
-  ArrayRef<int64_t> shape = nd::shapeOf(pad.getInput());
-  Value zero = reduceIdentity(at(0), loc, nd::ReduceKind::sum, elementOf(pad));
+  Index moved;
+  SmallVector<bool> checked;
+  for (auto [dim, low, high] : llvm::zip(index, pad.getLow(), pad.getHigh())) {
+    moved.push_back(scaled(dim, 1, -low));
+    checked.push_back(low || high);
+  }
+  return emitWithin(pad.getInput(), moved, checked);
+}
+
+Emitted KernelEmitter::emitWindow(nd::WindowOp window, const Index &index) {
+  nd::WindowSpec spec = nd::specOf(window);
+  size_t lead = index.size() - 2 * spec.rank();
+  Index moved(index.begin(), index.begin() + lead);
+  SmallVector<bool> checked(lead, false);
+  for (int64_t d = 0; d < spec.rank(); ++d) {
+    const Dim &inWindow = index[lead + d], &place = index[lead + spec.rank() + d];
+    moved.push_back(sumOf({scaled(inWindow, spec.dilations[d], -spec.low[d]), scaled(place, spec.strides[d], 0)}));
+    checked.push_back(spec.low[d] || spec.high[d]);
+  }
+  return emitWithin(window.getInput(), moved, checked);
+}
+
+Emitted KernelEmitter::emitWithin(Value input, const Index &positions, ArrayRef<bool> checked) {
+  ArrayRef<int64_t> shape = nd::shapeOf(input);
+  Value zero = reduceIdentity(at(0), loc, nd::ReduceKind::sum, elementOf(input));
   if (ShapedType::getNumElements(shape) == 0)
     return {zero, 0};
   Index inside;
   Emitted all;
-  for (auto [i, dim] : llvm::enumerate(index)) {
-    if (pad.getLow()[i] == 0 && pad.getHigh()[i] == 0) {
-      inside.push_back(dim);
+  for (auto [i, moved] : llvm::enumerate(positions)) {
+    if (!checked[i]) {
+      inside.push_back(moved);
       continue;
     }
-    Dim moved = scaled(dim, 1, -pad.getLow()[i]);
     unsigned level = moved.base.level;
     Value position = moved.varies() ? vectorOf(moved) : moved.base.value;
     if (!position)
@@ -326,7 +359,7 @@ Emitted KernelEmitter::emitPad(nd::PadOp pad, const Index &index) {
     Value y = vector ? spread(at(both), loc, ok, lanes) : ok;
     all = {arith::AndIOp::create(at(both), loc, x, y), both};
   }
-  Emitted element = emit(pad.getInput(), inside);
+  Emitted element = emit(input, inside);
   if (!all.value)
     return element;
   unsigned level = std::max(all.level, element.level);

@@ -16,7 +16,7 @@
 #define DYN_PASSES_LOWER_KERNELEMITTER_H
 
 #include "dialects/Kernel/KernelOps.h"
-#include "dialects/Nd/NdOps.h"
+#include "dialects/Nd/NdWindow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -87,12 +87,16 @@ protected:
   Emitted emitLoad(mlir::BlockArgument argument, const Index &index);
   Emitted emitGather(nd::GatherOp op, const Index &index);
   Emitted emitPad(nd::PadOp op, const Index &index);
+  Emitted emitWindow(nd::WindowOp op, const Index &index);
+  /// The element of `input` at `positions`, or 0 where one of those that are `checked` is outside.
+  Emitted emitWithin(mlir::Value input, const Index &positions, llvm::ArrayRef<bool> checked);
   Emitted emitReduce(nd::ReduceOp op, const Index &index);
   void reduceInto(nd::ReduceOp op, Index &index, unsigned at, bool varies, mlir::Value &accumulator);
   Dim checked(Emitted position, int64_t size, mlir::Operation *op);
   /// Offset in elements of an index into an array of `shape`.
   Dim linear(llvm::ArrayRef<int64_t> shape, const Index &index);
   Dim scaled(const Dim &dim, int64_t factor, int64_t offset);
+  Dim sumOf(llvm::SmallVector<Dim> terms);
   Emitted add(Emitted a, Emitted b);
   Emitted multiply(Emitted a, int64_t factor);
   mlir::Value vectorOf(const Dim &dim);

@@ -1,6 +1,7 @@
 //===- VerifyFused.cpp - what may still make arrays once fused ------------===//
 #include "passes/verify/Passes.h"
 
+#include "dialects/Nd/NdWindow.h"
 #include "dialects/Run/RunOps.h"
 #include "passes/fuse/Clusters.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 bool hasLoopOfItsOwn(Operation *op) {
   return isa<nd::ScanOp, nd::WhileOp, nd::CondOp, nd::ConcatOp, nd::ScatterOp, nd::CumulateOp, nd::ArgReduceOp,
-             nd::DrawOp, nd::SegmentReduceOp, nd::SegmentSpreadOp>(op);
+             nd::DrawOp, nd::SegmentReduceOp, nd::SegmentSpreadOp, nd::UnwindowOp>(op);
 }
 
 bool mayMakeArrays(Operation *op) {

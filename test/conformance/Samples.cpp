@@ -193,6 +193,33 @@ void addShape(Maker &m) {
            type(all));
 }
 
+/// Windows over one and two dimensions: overlapping, tiling, with gaps, padded or not.
+void addWindows(Maker &m) {
+  for (int round = 0; round < 4; ++round) {
+    Shape lead = m.shape(m.below(2)), sizes, strides, dilations, low, high, below, places;
+    for (int64_t d = 0, rank = 1 + m.below(2); d < rank; ++d) {
+      bool tiling = round == 0;
+      sizes.push_back(m.positive());
+      strides.push_back(tiling ? sizes[d] : m.positive());
+      dilations.push_back(tiling ? 1 : 1 + m.below(2));
+      low.push_back(tiling ? 0 : m.below(3));
+      high.push_back(tiling ? 0 : m.below(3));
+      int64_t span = dilations[d] * (sizes[d] - 1) + 1;
+      below.push_back(std::max<int64_t>(1, span - low[d] - high[d]) + m.below(5));
+      places.push_back((below[d] + low[d] + high[d] - span) / strides[d] + 1);
+    }
+    Shape image = lead, seen = lead;
+    image.insert(image.end(), below.begin(), below.end());
+    seen.insert(seen.end(), sizes.begin(), sizes.end());
+    seen.insert(seen.end(), places.begin(), places.end());
+    std::string geometry = " sizes " + list(sizes) + " strides " + list(strides) + " dilations " + list(dilations) +
+                           " low " + list(low) + " high " + list(high) + " : ";
+    m.simple("window", {type(image)}, " %a" + geometry + type(image) + " -> " + type(seen), type(seen));
+    m.simple("unwindow", {type(seen)}, " %a shape " + list(below) + geometry + type(seen) + " -> " + type(image),
+             type(image));
+  }
+}
+
 void addIndexing(Maker &m) {
   for (int round = 0; round < 3; ++round) {
     Shape x = m.shape(1 + m.below(3)), places = m.shape(m.below(3));
@@ -317,6 +344,7 @@ std::vector<Sample> makeSamples(uint64_t seed) {
   addBinary(maker);
   addSources(maker);
   addShape(maker);
+  addWindows(maker);
   addIndexing(maker);
   addReductions(maker);
   addContractions(maker);

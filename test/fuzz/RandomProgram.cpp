@@ -1,7 +1,7 @@
 #include "RandomProgram.h"
 
 #include "dialects/Nd/NdExpression.h"
-#include "dialects/Nd/NdOps.h"
+#include "dialects/Nd/NdWindow.h"
 
 #include <random>
 
@@ -152,7 +152,8 @@ private:
         {3, &Generator::spread},   {2, &Generator::bend},     {4, &Generator::turn},     {4, &Generator::cut},
         {2, &Generator::pad},      {2, &Generator::join},     {3, &Generator::gather},   {3, &Generator::scatter},
         {5, &Generator::reduce},   {2, &Generator::cumulate}, {2, &Generator::segments}, {4, &Generator::contract},
-        {1, &Generator::draw},     {2, &Generator::scan},     {1, &Generator::repeat},   {1, &Generator::branch}};
+        {1, &Generator::draw},     {2, &Generator::scan},     {1, &Generator::repeat},   {1, &Generator::branch},
+        {2, &Generator::window}};
     int64_t sum = 0;
     for (auto &[weight, step] : table)
       sum += weight;
@@ -289,6 +290,44 @@ private:
       high.push_back(below(2));
     }
     made(PadOp::create(builder, loc, x, low, high));
+  }
+
+  /// Windows, alone, below a reduction, and as an operand of a product; and sums of their places.
+  void window() {
+    Value x = anyOfRank(1);
+    Shape shape(shapeOf(x)), sizes, strides, dilations, low, high;
+    int64_t rank = 1 + below(std::min<int64_t>(2, int64_t(shape.size())));
+    Shape extents(ArrayRef<int64_t>(shape).take_back(rank)), lead(ArrayRef<int64_t>(shape).drop_back(rank));
+    for (int64_t d = 0; d < rank; ++d) {
+      dilations.push_back(1 + below(2));
+      low.push_back(below(3));
+      high.push_back(below(3));
+      sizes.push_back(1 + below(std::min<int64_t>(3, (extents[d] + low[d] + high[d] - 1) / dilations[d] + 1)));
+      strides.push_back(coin() ? sizes[d] : 1 + below(3));
+    }
+    Value seen = WindowOp::create(builder, loc, x, sizes, strides, dilations, low, high);
+    if (lead.size() < 2 && coin())
+      return correlate(seen, int64_t(lead.size()), rank);
+    int64_t first = int64_t(lead.size());
+    if (coin())
+      return void(made(ReduceOp::create(builder, loc, seen, coin() ? ReduceKind::max : ReduceKind::sum,
+                                        range(first, first + rank))));
+    made(tamed(UnwindowOp::create(builder, loc, tamed(seen), extents, sizes, strides, dilations, low, high)));
+  }
+
+  /// A window with `lead` channels, or none, times filters: the places are the columns of a matrix, or rows of images.
+  void correlate(Value seen, int64_t lead, int64_t rank) {
+    ArrayRef<int64_t> shape = shapeOf(seen);
+    int64_t elements = nd::sizeOf(shape.drop_back(rank)), places = nd::sizeOf(shape.take_back(rank));
+    int64_t channels = nd::sizeOf(shape.take_front(lead)), filters = extent();
+    if (coin()) {
+      Value matrix = ReshapeOp::create(builder, loc, seen, ArrayRef<int64_t>{elements, places});
+      return void(made(tamed(ContractOp::create(builder, loc, like(Shape{filters, elements}), matrix, "mk", "kp", "mp"))));
+    }
+    // Each channel is an image of its own.
+    Value images = ReshapeOp::create(builder, loc, seen, ArrayRef<int64_t>{channels, elements / channels, places});
+    made(tamed(ContractOp::create(builder, loc, like(Shape{filters, elements / channels}), images, "mk", "nkp",
+                                  coin() ? "nmp" : "mnp")));
   }
 
   void join() {
