@@ -57,6 +57,7 @@ template <typename A> void describe(A &a, Number &x) {
 template <typename A> void describe(A &a, Product &x) {
   a("element", x.element), a("batch", x.batch), a("m", x.m), a("n", x.n), a("k", x.k);
   a("transposeA", x.transposeA), a("transposeB", x.transposeB), a("accumulate", x.accumulate);
+  a("window", x.window);
 }
 template <typename A> void describe(A &a, Site &x) { a("kind", x.kind), a("what", x.what), a("spec", x.spec); }
 template <typename A> void describe(A &a, Plan &x) {

@@ -120,6 +120,7 @@ struct Product {
   Element element = Element::f32;
   int64_t batch = 1, m = 0, n = 0, k = 0;
   bool transposeA = false, transposeB = false, accumulate = false;
+  std::vector<int64_t> window = {}; ///< empty, or the numbers of a Window: runtime/Window.h says what is multiplied
 };
 
 /// A place that can fail at run time: guard, gather, while. Text speaks the spec's words.

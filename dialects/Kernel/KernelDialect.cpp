@@ -44,7 +44,28 @@ LogicalResult FusedOp::verify() {
   return success();
 }
 
+std::optional<dyn::plan::Window> dyn::kernel::windowOf(ProductOp op) {
+  if (!op.getWindow())
+    return std::nullopt;
+  return plan::Window::from(op.getWindow()->data());
+}
+
+static int64_t elementsOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
+
+static ProductShape shapeOf(ProductOp op, const dyn::plan::Window &window) {
+  ProductShape shape;
+  shape.n = window.places();
+  shape.k = window.elements();
+  bool gives = window.role == dyn::plan::WindowRole::spreads;
+  shape.batch = elementsOf(gives ? op.getResult() : op.getB()) / window.image();
+  Value filters = window.role == dyn::plan::WindowRole::sums ? op.getResult() : op.getA();
+  shape.m = elementsOf(filters) / (window.groups * shape.k);
+  return shape;
+}
+
 ProductShape dyn::kernel::shapeOf(ProductOp op) {
+  if (auto window = windowOf(op))
+    return ::shapeOf(op, *window);
   ArrayRef<int64_t> a = cast<RankedTensorType>(op.getA().getType()).getShape();
   ArrayRef<int64_t> c = cast<RankedTensorType>(op.getType()).getShape();
   ProductShape shape;
@@ -55,7 +76,27 @@ ProductShape dyn::kernel::shapeOf(ProductOp op) {
   return shape;
 }
 
+/// Each operand and the result has as many elements as the window's role says.
+static LogicalResult verifyWindow(ProductOp op) {
+  if (op.getWindow()->size() != dyn::plan::Window::count)
+    return op.emitOpError("has a window of ") << op.getWindow()->size() << " numbers";
+  dyn::plan::Window window = *windowOf(op);
+  if (window.image() < 1 || window.elements() < 1 || window.groups < 1)
+    return op.emitOpError("has an empty window");
+  ProductShape s = shapeOf(op);
+  int64_t filters = window.groups * s.m * s.k, places = s.batch * s.m * s.n, images = s.batch * window.image();
+  std::array<int64_t, 3> want = window.role == dyn::plan::WindowRole::reads  ? std::array{filters, images, places}
+                                : window.role == dyn::plan::WindowRole::sums ? std::array{places, images, filters}
+                                                                             : std::array{filters, places, images};
+  if (std::array{elementsOf(op.getA()), elementsOf(op.getB()), elementsOf(op.getResult())} != want)
+    return op.emitOpError("multiplies ") << op.getA().getType() << " by " << op.getB().getType() << " into "
+                                         << op.getType() << ", which its window does not";
+  return success();
+}
+
 LogicalResult ProductOp::verify() {
+  if (getWindow())
+    return verifyWindow(*this);
   auto a = dyn_cast<RankedTensorType>(getA().getType()), b = dyn_cast<RankedTensorType>(getB().getType()),
        c = dyn_cast<RankedTensorType>(getType());
   if (!a || !b || !c || a.getRank() != c.getRank() || b.getRank() != c.getRank() || c.getRank() < 2 || c.getRank() > 3)

@@ -13,6 +13,8 @@
 #include "dialects/Kernel/KernelDialect.h.inc"
 #include "dialects/Kernel/KernelEnums.h.inc"
 
+#include "runtime/Window.h"
+
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Kernel/KernelAttrs.h.inc"
 #define GET_OP_CLASSES
@@ -20,11 +22,14 @@
 
 namespace dyn::kernel {
 
-/// Sizes of a product as the library counts them.
+/// Sizes of a product as the library counts them. With a window: images, filters of a group, places, elements of the
+/// window.
 struct ProductShape {
   int64_t batch = 1, m = 0, n = 0, k = 0;
 };
 ProductShape shapeOf(ProductOp op);
+/// The window of a product that has one.
+std::optional<plan::Window> windowOf(ProductOp op);
 
 } // namespace dyn::kernel
 

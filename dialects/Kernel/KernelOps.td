@@ -65,12 +65,16 @@ def Kernel_ProductOp : Kernel_Op<"product", [Pure]> {
     C = A B over row-major matrices: A is [m, k] (or [k, m] with `transposeA`), B is [k, n] (or [n, k] with
     `transposeB`), each with the same leading batch dimension or none. `product` numbers the plan's products
     once memory is planned.
+
+    With `window`, the numbers of a `plan::Window` (runtime/Window.h), one side is a window that slides over images and
+    is never stored: filters and images give all places, places and images the sums for the filters, filters and
+    places the images. Filters are [groups, m, k], places [images, groups m, n], sums [groups, k, m].
   }];
   let arguments = (ins AnyType:$a, AnyType:$b, UnitAttr:$transposeA, UnitAttr:$transposeB,
-                       DefaultValuedAttr<I64Attr, "-1">:$product);
+                       OptionalAttr<DenseI64ArrayAttr>:$window, DefaultValuedAttr<I64Attr, "-1">:$product);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    $a (`t` $transposeA^)? `,` $b (`t` $transposeB^)? attr-dict `:` functional-type(operands, results)
+    $a (`t` $transposeA^)? `,` $b (`t` $transposeB^)? (`window` $window^)? attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/contract/Passes.h"
+#include "passes/contract/WindowProducts.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -166,7 +167,8 @@ Value Contraction::buildProduct(const std::string &batch, const std::string &m, 
     shape.push_back(sizeOf(batch));
   shape.append({sizeOf(m), sizeOf(n)});
   auto type = RankedTensorType::get(shape, resultType.getElementType());
-  auto product = kernel::ProductOp::create(builder, loc, type, left, right, transposeA, transposeB);
+  auto product = kernel::ProductOp::create(builder, loc, type, left, right, transposeA, transposeB,
+                                           /*window=*/DenseI64ArrayAttr());
   Value value = product;
   SmallVector<int64_t> full = shapeOf(batch + m + n);
   if (full != shape)
@@ -243,6 +245,22 @@ struct ReduceOfReshape : OpRewritePattern<nd::ReduceOp> {
   }
 };
 
+/// reduce(x, {.., i, .., last}) = reduce(reduce(x, {last}), {.., i, ..}) where the dimensions are not side by side: rows
+/// are summed first, along memory.
+struct SplitReduction : OpRewritePattern<nd::ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(nd::ReduceOp op, PatternRewriter &rewriter) const override {
+    ArrayRef<int64_t> dims = op.getDims();
+    int64_t rank = nd::typeOf(op.getInput()).getRank();
+    bool apart = dims.size() >= 2 && dims.back() == rank - 1 && dims.front() + int64_t(dims.size()) != rank;
+    if (!apart)
+      return rewriter.notifyMatchFailure(op, "the dimensions are side by side");
+    Value rows = nd::ReduceOp::create(rewriter, op.getLoc(), op.getInput(), op.getKind(), dims.take_back(1));
+    rewriter.replaceOpWithNewOp<nd::ReduceOp>(op, rows, op.getKind(), dims.drop_back());
+    return success();
+  }
+};
+
 /// Where the piece of a flat pad ends.
 int64_t endOf(nd::PadOp pad) { return pad.getLow()[0] + nd::shapeOf(pad.getInput())[0]; }
 
@@ -291,8 +309,14 @@ struct PadSumToConcat : OpRewritePattern<nd::AddOp> {
 
 struct NormalizeContractions : impl::NormalizeContractionsPassBase<NormalizeContractions> {
   void runOnOperation() override {
+    // First: what is a product with a window, and a window no longer.
+    RewritePatternSet windows(&getContext());
+    populateWindowProducts(windows);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(windows))))
+      return signalPassFailure();
     RewritePatternSet patterns(&getContext());
-    patterns.add<ContractPattern, MergeReducedDims, ReduceOfReshape, PadSumToConcat>(&getContext());
+    populateWindowFolds(patterns);
+    patterns.add<ContractPattern, MergeReducedDims, ReduceOfReshape, SplitReduction, PadSumToConcat>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

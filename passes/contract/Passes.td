@@ -14,6 +14,10 @@ def NormalizeContractionsPass : Pass<"normalize-contractions", "::mlir::func::Fu
     - elementwise products and a reduction, where one of m, n, k is missing: outer products, dot products,
       matrix times vector. They fuse with what is around them.
 
+    First, contractions with an `nd.window` become products that read the window from its images, and so do both of
+    their derivatives; what follows one element by element follows it in its shape. Windows that do not overlap and were
+    not in a product are reshapes and transposes.
+
     Reductions over several trailing dimensions become reductions over one, and sums of zero-padded pieces of one
     range become a concatenation: the shape in which the derivative of slices of a flat range arrives.
 

@@ -204,8 +204,11 @@ private:
 
 /// Whether the rows of `fused` can run as rows of `product` become final: it reads the product's value only at its
 /// own row.
-bool runsByRows(kernel::FusedOp fused, Value value) {
-  if (fused.getForm() == Form::total || fused.getDomain().size() != 2)
+bool runsByRows(kernel::FusedOp fused, kernel::ProductOp product) {
+  Value value = product;
+  auto window = kernel::windowOf(product);
+  bool stack = window && window->role == plan::WindowRole::reads;
+  if (fused.getForm() == Form::total || fused.getDomain().size() != (stack ? 3 : 2) || (window && !stack))
     return false;
   if (cast<RankedTensorType>(value.getType()).getShape() != fused.getDomain())
     return false;

@@ -22,7 +22,7 @@ namespace dyn::lower {
 namespace {
 
 /// Gives equal products of the library one number, in the order in which they occur; the module's `kernel.products` lists
-/// [element, batch, m, n, k, transposeA, transposeB]. Numbers start at `kernel.product_base`.
+/// [element, batch, m, n, k, transposeA, transposeB], then the window if there is one. Numbers start at `kernel.product_base`.
 void numberProducts(ModuleOp module, int64_t vectorBytes) {
   Builder builder(module.getContext());
   auto base = module->getAttrOfType<IntegerAttr>("kernel.product_base");
@@ -31,8 +31,11 @@ void numberProducts(ModuleOp module, int64_t vectorBytes) {
     if (isWrittenOut(op, vectorBytes))
       return;
     kernel::ProductShape s = kernel::shapeOf(op);
-    Attribute row = builder.getDenseI64ArrayAttr({elementCode(getElementTypeOrSelf(op.getType())), s.batch, s.m, s.n,
-                                                  s.k, op.getTransposeA(), op.getTransposeB()});
+    SmallVector<int64_t> numbers{elementCode(getElementTypeOrSelf(op.getType())), s.batch, s.m, s.n, s.k,
+                                 op.getTransposeA(), op.getTransposeB()};
+    if (op.getWindow())
+      llvm::append_range(numbers, *op.getWindow());
+    Attribute row = builder.getDenseI64ArrayAttr(numbers);
     auto *found = llvm::find(list, row);
     op.setProduct((base ? base.getInt() : 0) + (found - list.begin()));
     if (found == list.end())

@@ -27,6 +27,8 @@ static constexpr int64_t mostTileRows = 14;
 static constexpr int64_t panelVectors = 2;
 
 bool isWrittenOut(kernel::ProductOp op, int64_t vectorBytes) {
+  if (op.getWindow())
+    return false;
   Type element = elementOf(op.getResult());
   kernel::ProductShape s = kernel::shapeOf(op);
   if (!(element.isF32() || element.isF64()) || std::min({s.batch, s.m, s.n, s.k}) < 1)

@@ -61,7 +61,7 @@ void completePlan(ModuleOp module, plan::Plan &plan) {
     for (Attribute attribute : products) {
       ArrayRef<int64_t> row = cast<DenseI64ArrayAttr>(attribute).asArrayRef();
       plan.products.push_back({row[0] == 0 ? plan::Element::f32 : plan::Element::f64, row[1], row[2], row[3], row[4],
-                               row[5] != 0, row[6] != 0, false});
+                               row[5] != 0, row[6] != 0, false, row.drop_front(7).vec()});
     }
   }
   for (StringRef name : {"kernel.work_arena", "kernel.work_bytes", "kernel.product_base", "kernel.products"})

@@ -51,6 +51,8 @@ const KernelSet &chooseKernels() { return baselineKernels; }
 
 template <typename T> Products::Prepared Products::prepare(const plan::Product &shape, int threads, const Kernels<T> &kernels) {
   constexpr int64_t bytes = sizeof(T);
+  if (!shape.window.empty())
+    return prepareWindow(shape, threads, kernels);
   Prepared p;
   p.shape = shape;
   p.panels = ceilDivide(shape.n, kernels.panel);
@@ -89,7 +91,7 @@ Expected<Products> Products::create(const std::vector<plan::Product> &list, Thre
   Products products;
   products.pool = &pool;
   products.kernels = &kernels;
-  int64_t panelBytes = 0, tileBytes = 0;
+  int64_t panelBytes = 0, tileBytes = 0, windowBytes = 0;
   for (const plan::Product &shape : list) {
     bool f32 = shape.element == plan::Element::f32;
     if (!f32 && shape.element != plan::Element::f64)
@@ -101,24 +103,22 @@ Expected<Products> Products::create(const std::vector<plan::Product> &list, Thre
     int64_t bytes = plan::sizeOf(shape.element);
     panelBytes = std::max(panelBytes, boundedProduct(p.panelElements, bytes, 1));
     tileBytes = std::max(tileBytes, p.tileElements * bytes);
+    if (p.pieces == Pieces::windows)
+      windowBytes = std::max(windowBytes, (p.paddedElements + p.unfoldedElements + 16) * bytes);
     products.list.push_back(std::move(p));
   }
   // One a thread, as a product may be called from inside a piece.
   for (int thread = 0; thread < pool.threads(); ++thread) {
-    Expected<Block> panels = Block::create(panelBytes), tiles = Block::create(tileBytes);
-    if (!panels || !tiles)
-      return Status::error("scratch for matrix products: " + (panels ? tiles : panels).status().message());
+    Expected<Block> panels = Block::create(panelBytes), tiles = Block::create(tileBytes),
+                    windows = Block::create(windowBytes);
+    for (Expected<Block> *block : {&panels, &tiles, &windows})
+      if (!*block)
+        return Status::error("scratch for matrix products: " + block->status().message());
     products.panelBlocks.push_back(std::move(*panels));
     products.tileBlocks.push_back(std::move(*tiles));
+    products.windowBlocks.push_back(std::move(*windows));
   }
   return products;
-}
-
-template <typename T> T *Products::panelScratch() const {
-  return static_cast<T *>(panelBlocks[static_cast<size_t>(ThreadPool::threadIndex())].data());
-}
-template <typename T> T *Products::tileScratch() const {
-  return static_cast<T *>(tileBlocks[static_cast<size_t>(ThreadPool::threadIndex())].data());
 }
 
 /// What the pieces of one call share.
@@ -141,7 +141,9 @@ template <typename T> struct Products::Call {
     x.kStride = s.transposeA ? s.m : 1;
     x.b = b + member * s.k * s.n;
     x.transposeB = s.transposeB;
+    x.bStride = s.transposeB ? s.k : s.n;
     x.c = c + member * s.m * s.n;
+    x.cStride = s.n;
     x.n = s.n;
     x.k = s.k;
     x.accumulate = s.accumulate;
@@ -215,6 +217,8 @@ void Products::runAs(const Prepared &p, const Kernels<T> &kernels, const void *a
                      DynRange epilogue, void *closure) {
   Call<T> call{*this, p, kernels, static_cast<const T *>(a), static_cast<const T *>(b), static_cast<T *>(c),
                epilogue, closure};
+  if (p.pieces == Pieces::windows)
+    return runWindow(p, kernels, a, b, c, epilogue, closure);
   if (p.shape.m == 0)
     return;
   if (p.shape.n == 0) { // rows without elements are final at once, and an epilogue may sum over them

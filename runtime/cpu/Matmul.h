@@ -6,6 +6,7 @@
 #include "runtime/Plan.h"
 #include "runtime/Status.h"
 #include "runtime/Threads.h"
+#include "runtime/Window.h"
 #include "runtime/abi.h"
 #include "runtime/cpu/MatmulKernels.h"
 
@@ -34,7 +35,8 @@ private:
   enum class Pieces {
     rows,    ///< blocks of rows; B is packed beforehand, by all threads
     columns, ///< ranges of panels for all rows (few rows, or little work)
-    members  ///< ranges of the batch
+    members, ///< ranges of the batch
+    windows  ///< images, or elements of the window: WindowProducts.cpp
   };
   struct Prepared {
     plan::Product shape;
@@ -45,21 +47,34 @@ private:
     int64_t grain = 1;          ///< rows, panels or batch members a piece
     int64_t epilogueRows = 0;   ///< at most so many rows a call of the epilogue
     int64_t panelElements = 0, tileElements = 0; ///< scratch
+    plan::Window window;        ///< of pieces that are windows
+    int64_t windowRows = 0;     ///< rows of places that are unfolded together
+    int64_t paddedElements = 0, unfoldedElements = 0; ///< scratch
   };
   template <typename T> struct Call;
+  template <typename T> struct WindowCall;
 
   template <typename T> static Prepared prepare(const plan::Product &shape, int threads, const Kernels<T> &kernels);
+  template <typename T>
+  static Prepared prepareWindow(const plan::Product &shape, int threads, const Kernels<T> &kernels);
+  template <typename T>
+  void runWindow(const Prepared &prepared, const Kernels<T> &kernels, const void *a, const void *b, void *c,
+                 DynRange epilogue, void *closure);
   template <typename T>
   void runAs(const Prepared &prepared, const Kernels<T> &kernels, const void *a, const void *b, void *c,
              DynRange epilogue, void *closure);
   /// Scratch of the calling thread.
-  template <typename T> T *panelScratch() const;
-  template <typename T> T *tileScratch() const;
+  template <typename T> T *panelScratch() const {
+    return static_cast<T *>(panelBlocks[static_cast<size_t>(ThreadPool::threadIndex())].data());
+  }
+  template <typename T> T *tileScratch() const {
+    return static_cast<T *>(tileBlocks[static_cast<size_t>(ThreadPool::threadIndex())].data());
+  }
 
   ThreadPool *pool = nullptr;
   const KernelSet *kernels = nullptr;
   std::vector<Prepared> list;
-  std::vector<Block> panelBlocks, tileBlocks; ///< one a thread
+  std::vector<Block> panelBlocks, tileBlocks, windowBlocks; ///< one a thread
 };
 
 } // namespace dyn::cpu

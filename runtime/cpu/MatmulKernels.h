@@ -12,18 +12,22 @@
 #ifndef DYN_RUNTIME_CPU_MATMULKERNELS_H
 #define DYN_RUNTIME_CPU_MATMULKERNELS_H
 
+#include "runtime/Window.h"
+
 #include <cstdint>
 
 namespace dyn::cpu {
 
 /// One matrix product C[m, n] (+)= A B. Element (i, l) of A is a[i * rowStride + l * kStride], one of the two strides
-/// being 1. B is row-major [k, n], or with transposeB [n, k].
+/// being 1. B has rows [k, n], or with transposeB [n, k].
 template <typename T> struct Operands {
   const T *a;
   int64_t rowStride, kStride;
   const T *b;
+  int64_t bStride; ///< from row to row, as stored
   bool transposeB;
   T *c;
+  int64_t cStride;
   int64_t n, k;
   bool accumulate;
   bool packed;     ///< B is read from packed panels; else in place, but for a ragged last panel
@@ -42,6 +46,14 @@ template <typename T> struct Kernels {
   /// Makes panels first … last - 1 of all m rows of C final, packing slices of B as it goes into `slice`
   /// (kBlock * panelGroup * panel elements): B is touched once.
   void (*columns)(const Operands<T> &operands, int64_t m, int64_t first, int64_t last, T *slice);
+  /// An image within zeros, and back.
+  void (*padImage)(const plan::Window &window, const T *image, T *padded);
+  void (*cropImage)(const plan::Window &window, const T *padded, T *image);
+  /// Elements [kLo, kHi) of the window at rows [yLo, yHi) of places: `out` is [kHi - kLo, places]. Reads and writes up to
+  /// a vector more.
+  void (*unfold)(const plan::Window &window, const T *padded, int64_t kLo, int64_t kHi, int64_t yLo, int64_t yHi, T *out);
+  /// Adds all elements of the window at rows [yLo, yHi) of places to the padded image.
+  void (*fold)(const plan::Window &window, const T *in, int64_t yLo, int64_t yHi, T *padded);
 };
 
 /// k is taken in blocks of this many, so that a panel of B stays in L1.
