@@ -2,7 +2,8 @@
 """Laws that every rule of stdlib/ keeps. Rules are found by listing the folders: a new file is covered by itself.
 
     optimizers   at their defaults, in f64 and f32, from a first step without any gradient to a last one without: all
-                 numbers finite; no two with the same losses and final parameters but for those of ALIKE
+                 numbers finite; a parameter at 0 without a gradient stays but for MOVES; no two with the same losses
+                 and final parameters but for those of ALIKE
     served       an average of equal parameters is these parameters
     accumulate   a batch split in four changes nothing beyond rounding
     clock        a held rule's schedule counts the run's steps, from 0
@@ -32,6 +33,11 @@ ALIKE = {
     ("adafactor_vector", "adafactor_vector_floored"): "as adafactor and adafactor_floored",
     ("coupled_decay", "decoupled_decay"): "over sgd, their default, both are p - lr (g + weight_decay p)",
     ("polyak_average", "swa"): "with eta = 0, start = 1 and period = 1 both serve the mean of all parameters",
+}
+# Rules that move a parameter which never has a gradient and starts at 0, with the reason.
+MOVES = {
+    "langevin": "noise",
+    "yogi": "its first moment starts above 0",
 }
 # Wrappers under which a constant gradient of 1 and the rates 0, 1, 2 … do not give 0, -1, -3, with the reason.
 NOT_PLAIN = {
@@ -199,10 +205,11 @@ class Runs:
         samples = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
         return [float(s["value"]) for s in samples if s["metric"] == "loss"]
 
-    def params(self, name):
+    def params(self, name, last=None):
+        """The final parameters of a run in one list, or of the one whose path ends in `last`."""
         path = self.out / name / "final.safetensors"
         tensors = read_safetensors(path) if path.exists() else {}
-        return [x for _, (_, values) in sorted(tensors.items()) for x in values]
+        return [x for path, (_, values) in sorted(tensors.items()) if last in (None, path.split(".")[-1]) for x in values]
 
 
 def distance(a, b):
@@ -248,6 +255,10 @@ def optimizers(dync):
         numbers = done.losses(name) + done.params(name)
         if len(done.losses(name)) != 40 or not all(map(math.isfinite, numbers)):
             yield f"{name}: {len(done.losses(name))} losses of 40, or numbers that are not finite"
+    for rule in rules:
+        still = all(x == 0 for x in done.params(f"{rule.name}_f64", "d"))
+        if still == (rule.name in MOVES):
+            yield f"`{rule.name}`: a parameter at 0 without a gradient {'stays' if still else 'moves'} (MOVES)"
     traces = {rule.name: done.losses(f"{rule.name}_f64") + done.params(f"{rule.name}_f64") for rule in rules}
     for a, b in itertools.combinations(sorted(traces), 2):
         same = distance(traces[a], traces[b]) < 1e-13
