@@ -97,12 +97,14 @@ def run_optax(make, problem):
 
 # ---- what is recorded: class or function, its arguments, lr by problem ----
 
-def pytorch(name, lr, before=lambda rule: None, lr_less=0, **arguments):
-    """`before` mends a rule before its first step; `lr_less` is what the library itself adds to lr."""
+def pytorch(name, lr, before=lambda rule: None, lr_less=0, group=None, **arguments):
+    """`before` mends a rule before its first step; `lr_less` is what the library itself adds to lr; `group` is said of
+    the parameters."""
     def make(lr):
         import pytorch_optimizer
 
         def build(params):
+            params = [{"params": params, **group}] if group else params
             rule = getattr(pytorch_optimizer, name)(params, lr=lr - lr_less, foreach=False, **arguments)
             before(rule)
             return rule
@@ -128,6 +130,29 @@ def double_weights(rule):
     rule.init_group = init_group
 
 
+def double_products(rule):
+    """Muon's iteration runs in bfloat16."""
+    import torch
+    module = sys.modules[type(rule).__module__]
+    plain = module.zero_power_via_newton_schulz_5
+    module.zero_power_via_newton_schulz_5 = lambda g, *a, **k: plain(g, *a, **k | {"dtype": torch.float64})
+
+
+def without_inner_eps(rule):
+    """1e-15 is added under the roots of second moments."""
+    plain = rule.apply_ams_bound
+    rule.apply_ams_bound = lambda *a, **k: plain(*a, **k, exp_avg_sq_eps=0.0)
+
+
+def pytorch_over(name, wrapped, lr, **arguments):
+    """A wrapper of pytorch_optimizer over torch's SGD."""
+    def make(lr):
+        import pytorch_optimizer
+        import torch
+        return lambda params: getattr(pytorch_optimizer, name)(torch.optim.SGD(params, lr=lr), foreach=False, **arguments)
+    return f"pytorch_optimizer 4.1.0: {name} over {wrapped}", run_torch, make, lr, arguments
+
+
 ADAM_LIKE = {"rosenbrock": 0.05, "softmax": 0.02, "matrix": 0.05}
 SIGN_LIKE = {"rosenbrock": 0.02, "softmax": 0.005, "matrix": 0.02}
 SGD_LIKE = {"rosenbrock": 1e-4, "softmax": 0.1, "matrix": 0.1}
@@ -140,6 +165,22 @@ RULES = {
     "madgrad": pytorch("MADGRAD", SIGN_LIKE, lr_less=1e-6, momentum=0.9, eps=1e-6),
     "qhadam": pytorch("QHAdam", ADAM_LIKE, double_weights, betas=(0.995, 0.99), nus=(0.7, 0.8)),
     "qhm": pytorch("QHM", SGD_LIKE, momentum=0.9, nu=0.7),
+    "mars": pytorch("MARS", ADAM_LIKE, without_inner_eps, betas=(0.95, 0.99), gamma=0.025, optimize_1d=True,
+                    weight_decay=0.02),
+    "ano": pytorch("Ano", SIGN_LIKE, betas=(0.92, 0.99), weight_decay=0.02),
+    "exadam": pytorch("EXAdam", ADAM_LIKE, betas=(0.9, 0.999)),
+    "kate": pytorch("Kate", {"rosenbrock": 0.02, "softmax": 1e-4, "matrix": 2e-3}, delta=0.1),
+    "grokfast": pytorch("GrokFastAdamW", ADAM_LIKE, betas=(0.9, 0.999), grokfast_alpha=0.9, grokfast_lamb=2.0,
+                        normalize_lr=False, eps=1e-30),
+    "adamc": pytorch("AdamC", ADAM_LIKE, without_inner_eps, betas=(0.9, 0.999), weight_decay=0.05, eps=1e-30),
+    "orthograd": pytorch_over("OrthoGrad", "torch SGD", {"rosenbrock": 2e-4, "softmax": 0.5, "matrix": 0.1}),
+    "racs": pytorch("RACS", {"matrix": 0.5}, beta=0.9, alpha=0.05, gamma=1.01),
+    "normuon": pytorch("NorMuon", {"matrix": 0.05}, double_products, group={"use_muon": True}, momentum=0.95, beta2=0.95),
+    "adamuon": pytorch("AdaMuon", {"matrix": 0.05}, double_products, group={"use_muon": True}, betas=(0.9, 0.95)),
+    "scion": pytorch("SCION", {"rosenbrock": 0.05, "softmax": 0.1, "matrix": 0.05}, double_products, momentum=0.1),
+    "simplified_ademamix": optax(
+        "contrib.simplified_ademamix", lambda o, lr, **k: o.contrib.simplified_ademamix(lr, **k),
+        {"rosenbrock": 5e-3, "softmax": 2e-3, "matrix": 5e-3}, b1=0.9, b2=0.95, alpha=2.0, weight_decay=0.02),
     "normalized_sgd": optax("chain(normalize, sgd)", lambda o, lr: o.chain(o.contrib.normalize(), o.sgd(lr)),
                             {"rosenbrock": 0.05, "softmax": 0.1, "matrix": 0.1}),
     "optimistic": optax("optimistic_gradient_descent", lambda o, lr: o.optimistic_gradient_descent(lr), SGD_LIKE),

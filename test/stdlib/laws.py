@@ -29,6 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Pairs that have one trajectory at their defaults, with the reason.
 ALIKE = {
+    ("adamc", "adamw"): "at its peak a rate decays as adamw's",
     ("adafactor", "adafactor_floored"): "the cap 1/sqrt(t) is above lr for 10,000 steps, and both eps are below every square here",
     ("adafactor_vector", "adafactor_vector_floored"): "as adafactor and adafactor_floored",
     ("coupled_decay", "decoupled_decay"): "over sgd, their default, both are p - lr (g + weight_decay p)",
@@ -45,6 +46,8 @@ NOT_PLAIN = {
     "agc_vector": "the gradient is clipped",
     "cautious": "one entry of one has the scale 1/2",
     "coupled_decay": "decays",
+    "grokfast": "the slow part of the gradient is amplified",
+    "orthograd": "of one number nothing is orthogonal to it",
     "delay_compensated": "the gradient is corrected for the way since",
     "decoupled_decay": "decays",
 }
