@@ -79,13 +79,36 @@ bool TrainElaborator::takeShare(const ast::Argument &part, const Value &value, b
   return true;
 }
 
+/// What a part is measured on must not be what another one is trained on.
+bool TrainElaborator::checkDisjoint(const std::vector<SplitPart> &parts) {
+  for (size_t i = 0; i < parts.size(); ++i)
+    for (size_t j = 0; j < i; ++j) {
+      const SplitPart &a = parts[j], &b = parts[i];
+      bool mixed = a.rows.has_value() != b.rows.has_value();
+      if (!mixed && !a.rows)
+        continue; // shares follow one another
+      int64_t low = mixed ? 0 : std::max(a.rows->low, b.rows->low), high = mixed ? 0 : std::min(a.rows->high, b.rows->high);
+      if (!mixed && low >= high)
+        continue;
+      std::string first = a.written->name.text, second = b.written->name.text;
+      std::string shared = mixed ? "rows: a share is drawn from all of them" : "the rows " + std::to_string(low) + " to " + std::to_string(high - 1);
+      e.diags.report(Diag::split_overlap, b.written->span, first, second, shared)
+          .note(a.written->span, "`" + first + "` is here")
+          .help(mixed ? "write all parts as shares, `split(train=0.8, test=0.2)`, or all as rows, `split(train=0:80, test=80:100)`"
+                      : "let `" + second + "` begin where `" + first + "` ends");
+      return false;
+    }
+  return true;
+}
+
 /// Finds the rows of one part; all parts are checked.
 bool TrainElaborator::split(const Data &data, int64_t all, bool isText, plan::Set &made) {
   double before = 0;
   Frame frame{e.globals};
-  std::set<std::string> parts;
+  std::set<std::string> names;
+  std::vector<SplitPart> parts;
   for (auto &part : data.decl->split) {
-    if (!part.name || !parts.insert(part.name.text).second) {
+    if (!part.name || !names.insert(part.name.text).second) {
       if (part.name)
         e.diags.report(Diag::repeated_argument, part.span, part.name.text);
       else
@@ -109,7 +132,10 @@ bool TrainElaborator::split(const Data &data, int64_t all, bool isText, plan::Se
     auto *range = value.as<Range>();
     if (range ? !takeRange(part, *range, wanted, all, made) : !takeShare(part, value, wanted, all, before, made))
       return false;
+    parts.push_back({&part, range ? std::optional(*range) : std::nullopt});
   }
+  if (!checkDisjoint(parts))
+    return false;
   // Neighbours in a text are alike: its parts are stretches, and windows stay within theirs.
   made.permuted &= !isText;
   return true;

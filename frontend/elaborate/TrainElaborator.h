@@ -70,6 +70,11 @@ private:
     std::vector<const ast::EvalClause *> evals;
     std::vector<const ast::Expr *> expects;
   };
+  /// A part of a split as it is written: rows by number, or a share of all.
+  struct SplitPart {
+    const ast::Argument *written = nullptr;
+    std::optional<Range> rows;
+  };
   /// One optimizer clause and the leaves that it owns.
   struct Owner {
     const ast::RuleClause *clause = nullptr;
@@ -224,6 +229,7 @@ private:
   bool split(const Data &data, int64_t all, bool isText, plan::Set &made);
   bool takeRange(const ast::Argument &part, const Range &range, bool wanted, int64_t all, plan::Set &made);
   bool takeShare(const ast::Argument &part, const Value &value, bool wanted, int64_t all, double &before, plan::Set &made);
+  bool checkDisjoint(const std::vector<SplitPart> &parts);
   Value splitPart(const ast::Expr &expr, int64_t rows, Frame &frame);
 
   Elaborator &e;
