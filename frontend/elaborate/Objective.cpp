@@ -61,24 +61,27 @@ Tensor TrainElaborator::readWindow(int64_t set, const Windows &windows, int64_t 
 
 /// Locals and parameters of the train itself are computed where they are used.
 void TrainElaborator::bindLocals(ScopePtr where) {
-  for (const ast::Stmt *stmt : locals) {
-    if (auto *let = ast::dynCast<ast::LetStmt>(stmt)) {
-      where->defineLazy(let->name.text, NameKind::Local, let->name.span, [this, let, where] {
-        Frame frame{std::make_shared<Scope>(where)};
-        return e.letValue(*let, frame);
-      });
-    } else if (auto *leaf = ast::dynCast<ast::LeafStmt>(stmt)) {
-      where->defineLazy(leaf->name.text, NameKind::Param, leaf->name.span, [this, leaf, where] {
-        Frame frame{std::make_shared<Scope>(where)};
-        e.declareParam(*leaf, frame);
-        return frame.scope->names[leaf->name.text].value;
-      });
-    } else if (auto *fn = ast::dynCast<ast::FnStmt>(stmt)) {
-      Frame frame{where};
-      e.execute(*fn, frame);
-    } else
-      e.diags.report(Diag::not_supported, stmt->span, "this statement in a train is");
-  }
+  for (const ast::Stmt *stmt : locals)
+    bindLocal(*stmt, where);
+}
+
+void TrainElaborator::bindLocal(const ast::Stmt &stmt, ScopePtr where) {
+  if (auto *let = ast::dynCast<ast::LetStmt>(&stmt)) {
+    where->defineLazy(let->name.text, NameKind::Local, let->name.span, [this, let, where] {
+      Frame frame{std::make_shared<Scope>(where)};
+      return e.letValue(*let, frame);
+    });
+  } else if (auto *leaf = ast::dynCast<ast::LeafStmt>(&stmt)) {
+    where->defineLazy(leaf->name.text, NameKind::Param, leaf->name.span, [this, leaf, where] {
+      Frame frame{std::make_shared<Scope>(where)};
+      e.declareParam(*leaf, frame);
+      return frame.scope->names[leaf->name.text].value;
+    });
+  } else if (auto *fn = ast::dynCast<ast::FnStmt>(&stmt)) {
+    Frame frame{where};
+    e.execute(*fn, frame);
+  } else
+    e.diags.report(Diag::not_supported, stmt.span, "this statement in a train is");
 }
 
 bool TrainElaborator::objective(const Clauses &clauses) {

@@ -158,8 +158,12 @@ bool TrainElaborator::collect(const ast::ClauseBlock &block, Clauses &clauses, F
         clauses.expects.push_back(expect->value.get());
       else if (auto *seed = ast::dynCast<ast::SeedStmt>(stmt))
         clauses.seeds = &seed->seeds;
-      else
+      else {
         locals.push_back(stmt);
+        // Clauses that say how large the train is read them too; a parameter is the objective's.
+        if (ast::isa<ast::LetStmt>(stmt) || ast::isa<ast::FnStmt>(stmt))
+          bindLocal(*stmt, scope);
+      }
       break;
     }
     default:

@@ -113,6 +113,7 @@ private:
   Tensor readField(int64_t set, const plan::Field &field, const Batch &batch, bool whole);
   Tensor readWindow(int64_t set, const Windows &windows, int64_t shift, const Batch &batch, bool whole);
   void bindLocals(ScopePtr scope);
+  void bindLocal(const ast::Stmt &stmt, ScopePtr scope);
   bool assignOwners(const Clauses &clauses);
   void layOut();
 
