@@ -35,6 +35,9 @@ void NameResolver::checkDeclaredTwice() {
     const Ident *name = declaredName(*decl);
     if (!name)
       continue;
+    if (checks::isBuiltinConstant(name->text))
+      diags.report(Diag::hidden_name, name->span, name->text, "the constant of the language")
+          .help("choose another name, such as `" + name->text + "_1`");
     auto [first, isNew] = seen.emplace(name->text, name->span);
     if (!isNew)
       diags.report(Diag::declared_twice, name->span, name->text)

@@ -68,7 +68,7 @@ bool TrainElaborator::changeRule(const TrainChange &change, const Clauses &claus
     for (const ast::RuleClause *clause : *list)
       if (clause->name.text == first.text || first.text == ast::spelling(clause->rule))
         candidates.push_back(clause);
-  if (candidates.empty() || path.names.size() > 2)
+  if (candidates.empty())
     return unknownPart(change, clauses);
   if (candidates.size() > 1) {
     e.diags.report(Diag::ambiguous_part, first.span, request.decl->name.text, candidates.size(), first.text)

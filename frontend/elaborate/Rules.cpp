@@ -9,6 +9,26 @@ using namespace mlir;
 
 namespace dyn::elab {
 
+/// `optimizer.base.lr = 0.1`: the rules on the way to what changes are made anew, from the inside out.
+Value TrainElaborator::adjusted(Rule rule, const ast::Path &path, size_t at, const Value &value) {
+  const ast::Ident &name = path.names[at];
+  if (at + 1 == path.names.size())
+    return e.adjustRule(rule, name, value);
+  Binding *binding = rule.hyper->find(name.text);
+  Value inner = binding ? binding->value : Value();
+  if (auto *named = inner.as<Rule>(); named && !named->hyper) {
+    Frame frame{rule.hyper};
+    inner = e.instantiateRule(*named->decl, {}, name.span, frame);
+  }
+  auto *held = inner.as<Rule>();
+  if (!held && binding && !inner.isInvalid())
+    e.diags.report(Diag::wrong_kind, name.span, name.text, describe(inner), "a rule with hyperparameters");
+  if (!binding)
+    return e.adjustRule(rule, name, value); // says that there is none
+  Value changed = held ? adjusted(*held, path, at + 1, value) : Value();
+  return changed.isInvalid() ? Value() : e.adjustRule(rule, name, changed);
+}
+
 std::optional<Rule> TrainElaborator::ruleOf(const ast::RuleClause &clause) {
   Frame frame{std::make_shared<Scope>(scope)};
   bindLocals(frame.scope);
@@ -21,7 +41,7 @@ std::optional<Rule> TrainElaborator::ruleOf(const ast::RuleClause &clause) {
     value = e.instantiateRule(*named->decl, {}, expr->span, frame);
   for (const TrainChange *member : change.members)
     if (auto *whole = value.as<Rule>())
-      value = e.adjustRule(*whole, member->part->path.names[1], member->value);
+      value = adjusted(*whole, member->part->path, 1, member->value);
   auto *rule = value.as<Rule>();
   if (!rule) {
     if (!value.isInvalid())

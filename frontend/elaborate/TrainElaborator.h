@@ -145,6 +145,7 @@ private:
 
   // Rules.cpp
   std::optional<Rule> ruleOf(const ast::RuleClause &clause);
+  Value adjusted(Rule rule, const ast::Path &path, size_t at, const Value &value);
   Value scheduled(const Rule &rule, Span span, std::optional<Value> t = std::nullopt);
   std::optional<Rule> scheduleOf(const Rule &rule, const std::string &name, const Binding &binding);
   void listSchedules(const Rule &rule, const std::string &owner);
@@ -228,9 +229,9 @@ private:
   // DataSplits.cpp
   std::optional<int64_t> set(const Data &data, Span span);
   bool split(const Data &data, int64_t all, bool isText, plan::Set &made);
+  bool checkDisjoint(const std::vector<SplitPart> &parts);
   bool takeRange(const ast::Argument &part, const Range &range, bool wanted, int64_t all, plan::Set &made);
   bool takeShare(const ast::Argument &part, const Value &value, bool wanted, int64_t all, double &before, plan::Set &made);
-  bool checkDisjoint(const std::vector<SplitPart> &parts);
   Value splitPart(const ast::Expr &expr, int64_t rows, Frame &frame);
 
   Elaborator &e;

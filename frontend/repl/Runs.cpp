@@ -185,6 +185,9 @@ bool Runs::run(const ast::RunStmt &stmt) {
   if (!made->start(work.diags, threads, isatty(STDERR_FILENO) == 1))
     return false;
   LiveRun &run = *made;
+  if (LiveRun *old = findQuietly(name); old && !old->isOver())
+    std::printf("%s, paused after step %lld of %lld, is given up\n", name.c_str(), static_cast<long long>(old->step()),
+                static_cast<long long>(old->total()));
   forget(name);
   runs[name] = std::move(made);
   current = name;
@@ -290,6 +293,34 @@ bool Runs::stop(const std::string &name) {
 // Changing numbers
 //===----------------------------------------------------------------------===//
 
+/// What a rule's parameter is in a run: what the call says, or its default.
+static const ast::Expr *valueIn(const ast::Expr &call, const ast::RuleDecl &rule, size_t parameter) {
+  auto *written = ast::dynCast<ast::CallExpr>(&call);
+  size_t position = 0;
+  for (size_t i = 0; written && i < written->args.size(); ++i) {
+    const ast::Argument &argument = written->args[i];
+    bool isNamed = argument.name && argument.name.text == rule.parameters.items[parameter].name.text;
+    if (isNamed || (!argument.name && position++ == parameter))
+      return argument.value.get();
+  }
+  return rule.parameters.items[parameter].init.get();
+}
+
+/// Paths of a rule's numbers, and of those of the rules that it holds: `optimizer.base.lr`.
+void Runs::addPaths(const std::string &path, const std::string &alias, const ast::RuleDecl &rule, const ast::Expr &call,
+                    std::vector<std::pair<std::string, std::string>> &paths) const {
+  constexpr size_t deepest = 8; // rules that hold themselves by default
+  for (size_t i = 0; i < rule.parameters.items.size(); ++i) {
+    const std::string &name = rule.parameters.items[i].name.text;
+    const ast::Expr *value = valueIn(call, rule, i);
+    const ast::NameExpr *root = value ? ast::rootName(*value) : nullptr;
+    auto *held = root ? ast::dynCast<ast::RuleDecl>(names.find(root->name)) : nullptr;
+    paths.emplace_back(path + "." + name, alias + "." + name);
+    if (held && std::count(path.begin(), path.end(), '.') < static_cast<int64_t>(deepest))
+      addPaths(path + "." + name, alias + "." + name, *held, *value, paths);
+  }
+}
+
 std::vector<std::pair<std::string, std::string>> Runs::settable(const LiveRun &run) const {
   std::vector<std::pair<std::string, std::string>> paths;
   for (auto &parameter : run.request.decl->parameters.items)
@@ -301,8 +332,7 @@ std::vector<std::pair<std::string, std::string>> Runs::settable(const LiveRun &r
     if (!rule)
       return true;
     std::string word = clause->name ? clause->name.text : ast::spelling(clause->rule);
-    for (auto &parameter : rule->parameters.items)
-      paths.emplace_back(word + "." + parameter.name.text, rule->name.text + "." + parameter.name.text);
+    addPaths(word, rule->name.text, *rule, *clause->value, paths);
     return true;
   });
   return paths;

@@ -89,6 +89,8 @@ private:
   std::optional<std::string> resolve(const LiveRun &run, const std::string &path);
   std::optional<BuiltTrain> rebuilt(LiveRun &run, const std::map<std::string, std::string> &settings,
                                     const std::string &entry);
+  void addPaths(const std::string &path, const std::string &alias, const ast::RuleDecl &rule, const ast::Expr &call,
+                std::vector<std::pair<std::string, std::string>> &paths) const;
   bool refuseSetting(const LiveRun &run, const std::string &path, const std::string &value);
 
   Workspace &work;
