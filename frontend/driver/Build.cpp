@@ -78,12 +78,33 @@ private:
     return nullptr;
   }
 
+  /// The hyperparameters that are no numbers, as they are written where they come from.
+  std::vector<standalone::BuiltIn> builtInOf(const elab::TrainRequest &request,
+                                             const std::vector<standalone::Hyperparameter> &numbers) const {
+    std::vector<standalone::BuiltIn> list;
+    for (auto &parameter : request.decl->parameters.items) {
+      const std::string &name = parameter.name.text;
+      if (llvm::any_of(numbers, [&](auto &each) { return each.name == name; }))
+        continue;
+      std::string text = parameter.init ? ast::print(*parameter.init) : "";
+      for (auto &[given, value] : request.arguments) {
+        auto *flag = value.as<elab::Const>();
+        auto *words = value.as<elab::Text>();
+        if (given == name)
+          text = words ? "\"" + words->text + "\"" : flag ? (flag->number != 0 ? "true" : "false") : elab::describe(value);
+      }
+      list.push_back({name, text});
+    }
+    return list;
+  }
+
   standalone::Manifest manifestOf(const elab::TrainRequest &request, Elaboration &base, const Target &target) {
     std::error_code error;
     standalone::Manifest manifest;
     manifest.specFolder = std::filesystem::absolute(options.file, error).lexically_normal().parent_path().string();
     manifest.cpu = target.host.cpu;
     manifest.hyperparameters = settableOf(work, work.library, request, base);
+    manifest.builtIn = builtInOf(request, manifest.hyperparameters);
     manifest.claims = claimsOf(base.train->expects, base.train->plan, manifest.hyperparameters);
     return manifest;
   }

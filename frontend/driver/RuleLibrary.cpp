@@ -80,9 +80,13 @@ private:
     elab::TrainRequest request;
     request.decl = train;
     request.gradientsGiven = true;
-    Elaboration base = elaborateForBuild(work, both, request, work.diags);
-    if (!base.train)
+    // What is wrong is said of the rule as it was asked for: nobody wrote the train around it.
+    DiagnosticEngine own(work.sources);
+    Elaboration base = elaborateForBuild(work, both, request, own);
+    if (!base.train) {
+      reportRefusal(asked, own);
       return false;
+    }
     if (code.objects.empty())
       code.hyperparameters = settableOf(work, both, request, base);
     mlir::ModuleOp module = *base.train->module;
@@ -94,6 +98,32 @@ private:
     if (auto reason = whyNoLibrary(module, count))
       return refuse(*reason);
     return code.compile(module, base.train->plan, count, last, target, work.diags);
+  }
+
+  /// The first error of elaboration as one of `--rule`; places of the library's files stay, those of the sample go.
+  void reportRefusal(const RuleRequest &asked, const DiagnosticEngine &own) {
+    auto *rule = ast::dynCast<ast::RuleDecl>(work.library.find(asked.name));
+    auto *pattern = rule ? ast::dynCast<ast::ShapePattern>(rule->on.get()) : nullptr;
+    bool fitsNone = llvm::any_of(own.all(), [](auto &each) { return each.id == Diag::no_owner || each.id == Diag::owns_nothing; });
+    if (pattern && fitsNone) {
+      std::string sizes, example;
+      for (auto &size : pattern->shape) {
+        sizes += (sizes.empty() ? "" : ", ") + print(*size);
+        example += example.empty() ? "64" : ", 32";
+      }
+      work.diags.report(Diag::build_rule, Span(), asked.name, "is for arrays [" + sizes + "], and has none of that shape")
+          .help("name its leaves: `--rule '" + asked.name + " on [" + example + "]'`");
+      return;
+    }
+    for (const Diagnostic &diagnostic : own.all()) {
+      const SourceFile *file = work.sources.file(diagnostic.span);
+      bool isOfSample = !file || file->path() == Samples::path;
+      auto message = work.diags.report(Diag::build_rule, isOfSample ? Span() : diagnostic.span, asked.name,
+                                       "is not accepted: " + diagnostic.text);
+      if (!diagnostic.help.empty())
+        message.help(diagnostic.help);
+      return;
+    }
   }
 
   bool refuse(const NoLibrary &reason) {

@@ -65,8 +65,13 @@ bool bindParameters(const ast::RuleDecl &decl, const ast::CallExpr *call, RuleRe
   }
   for (size_t i = 0; call && i < call->args.size(); ++i)
     if (std::find(used.begin(), used.end(), &call->args[i]) == used.end()) {
-      diags.report(Diag::unknown_argument, call->args[i].span, decl.name.text,
-                   call->args[i].name ? call->args[i].name.text : print(*call->args[i].value));
+      std::vector<std::string> names;
+      for (auto &parameter : decl.parameters.items)
+        names.push_back(parameter.name.text);
+      std::string given = call->args[i].name ? call->args[i].name.text : print(*call->args[i].value);
+      auto message = diags.report(Diag::unknown_argument, Span(), decl.name.text, given);
+      if (std::string near = nearest(given, names); !near.empty())
+        message.help("did you mean `" + near + "`?");
       return false;
     }
   return true;
@@ -100,9 +105,14 @@ std::optional<RuleRequest> readRuleRequest(const std::string &text, const Librar
     request.shapes = std::move(*shapes);
   }
   Samples samples;
-  const ast::Expr *expr = samples.addValue(written, sources, diags);
-  if (!expr)
+  DiagnosticEngine own(sources); // its places are in a text that nobody sees
+  const ast::Expr *expr = samples.addValue(written, sources, own);
+  if (!expr) {
+    auto message = diags.report(Diag::build_rule_form, Span(), text);
+    if (!own.all().empty())
+      message.note(own.all().front().text);
     return std::nullopt;
+  }
   auto *call = ast::dynCast<ast::CallExpr>(expr);
   auto *name = ast::dynCast<ast::NameExpr>(call ? call->callee.get() : expr);
   if (!name) {

@@ -224,7 +224,7 @@ std::optional<std::string> sampleForRule(const std::string &rule, const Library 
 }
 
 const ast::TrainDecl *Samples::add(const std::string &text, SourceManager &sources, DiagnosticEngine &diags) {
-  auto program = parse(sources.add("sample", text), diags);
+  auto program = parse(sources.add(path, text), diags);
   if (!program)
     return nullptr;
   programs.clear();
@@ -236,7 +236,7 @@ const ast::TrainDecl *Samples::add(const std::string &text, SourceManager &sourc
 }
 
 const ast::Expr *Samples::addValue(const std::string &text, SourceManager &sources, DiagnosticEngine &diags) {
-  auto program = parse(sources.add("sample", "value = " + text + "\n"), diags);
+  auto program = parse(sources.add(path, "value = " + text + "\n"), diags);
   if (!program)
     return nullptr;
   values.push_back(std::move(program));

@@ -32,6 +32,7 @@ std::optional<std::string> sampleForRule(const std::string &rule, const Library 
 /// Parsed samples, kept as long as diagnostics about them.
 class Samples {
 public:
+  static constexpr const char *path = "sample"; ///< of their texts, in places of diagnostics
   /// The train of a sample text; null after errors.
   const ast::TrainDecl *add(const std::string &text, SourceManager &sources, DiagnosticEngine &diags);
   /// An expression; null after errors.

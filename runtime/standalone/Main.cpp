@@ -40,6 +40,8 @@ std::string footer(const Manifest &manifest) {
     std::snprintf(value, sizeof value, "%.15g", each.value);
     (each.fixed ? fixed : settable) += "  " + each.name + " = " + value + "\n";
   }
+  for (const BuiltIn &each : manifest.builtIn)
+    fixed += "  " + each.name + " = " + each.text + "\n";
   std::string text;
   if (!settable.empty())
     text += "Hyperparameters for --set:\n" + settable;

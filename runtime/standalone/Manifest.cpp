@@ -6,8 +6,9 @@
 namespace dyn::standalone {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Hyperparameter, name, value, whole, fixed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BuiltIn, name, text)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Claim, text, formula)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Manifest, specFolder, cpu, hyperparameters, claims)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Manifest, specFolder, cpu, hyperparameters, builtIn, claims)
 
 std::string toJson(const Manifest &manifest) {
   return nlohmann::json(manifest).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -22,6 +22,12 @@ struct Hyperparameter {
   bool fixed = false; ///< shapes, lengths or decisions depend on it: another value is another program
 };
 
+/// A hyperparameter that is no number: a bool, a string, a function, a rule.
+struct BuiltIn {
+  std::string name;
+  std::string text; ///< as the spec writes its value
+};
+
 /// `expect …`: a formula (runtime/Formula.h) of hyperparameters and of the last values of metrics.
 struct Claim {
   std::string text;    ///< as the spec writes it
@@ -32,6 +38,7 @@ struct Manifest {
   std::string specFolder; ///< absolute
   std::string cpu;
   std::vector<Hyperparameter> hyperparameters;
+  std::vector<BuiltIn> builtIn;
   std::vector<Claim> claims;
 };
 

@@ -141,6 +141,9 @@ Expected<Settings> settingsOf(const Manifest &manifest, const std::vector<std::s
       return Status::error("`--set` takes NAME=VALUE, not `" + set + "`");
     std::string name = set.substr(0, equals), text = set.substr(equals + 1);
     auto found = std::find(settings.names.begin(), settings.names.end(), name);
+    auto isBuiltIn = [&](const BuiltIn &each) { return each.name == name; };
+    if (std::any_of(manifest.builtIn.begin(), manifest.builtIn.end(), isBuiltIn))
+      return Status::error("`" + name + "` is built in; make another program: dync build --set " + set);
     if (found == settings.names.end())
       return Status::error("there is no hyperparameter `" + name + "`; " + listed(manifest));
     auto at = static_cast<size_t>(found - settings.names.begin());
@@ -148,7 +151,7 @@ Expected<Settings> settingsOf(const Manifest &manifest, const std::vector<std::s
     if (each.fixed)
       return Status::error("`" + name + "` is built in; make another program: dync build --set " + set);
     auto value = numberOf(text);
-    if (!value || (each.whole && *value != std::floor(*value)))
+    if (!value || std::isnan(*value) || (each.whole && *value != std::floor(*value)))
       return Status::error("`" + name + "` takes a " + (each.whole ? "whole " : "") + "number, not `" + text + "`");
     settings.values[at] = *value;
   }

@@ -78,7 +78,8 @@ class Test:
         help_text = self.start("--help").stdout
         expect("lr = 0.05" in help_text and "decay = 0.5" in help_text, "--help lists defaults: " + help_text)
         built_in = help_text.partition("Built in:")[2]
-        expect("n = 4" in built_in and "lively = 0.9" in built_in and "lr" not in built_in,
+        expect("n = 4" in built_in and "lively = 0.9" in built_in and "lr" not in built_in
+               and "scored = true" in built_in,
                "--help tells what is built in: " + help_text)
         shown = self.start("--set", "lr=0.001", "--quiet")
         expect(shown.returncode == 1 and "error: expected `loss < 0.5 and test.error < 1`: " in shown.stderr
@@ -91,6 +92,9 @@ class Test:
             (["--set", "lrr=1"], "error: there is no hyperparameter `lrr`; it has `lr`, `reg`, `decay`"),
             (["--set", "lr"], "error: `--set` takes NAME=VALUE, not `lr`"),
             (["--set", "lr=fast"], "error: `lr` takes a number, not `fast`"),
+            (["--set", "lr=nan"], "error: `lr` takes a number, not `nan`"),
+            (["--set", "scored=false"],
+             "error: `scored` is built in; make another program: dync build --set scored=false"),
             (["--out", "/proc/none"], "cannot make the folder `/proc/none`"),
         ):
             done = self.start(*options)
