@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <utility>
 
 namespace dyn {
@@ -24,9 +25,12 @@ static Expected<void *> allocate(int64_t bytes) {
   bool huge = static_cast<size_t>(bytes) >= hugeFrom;
   size_t alignment = huge ? hugePage : cacheLine;
   size_t room = roundUp(static_cast<size_t>(bytes), alignment);
-  void *base = std::aligned_alloc(alignment, room);
+  // More than the machine has may well be promised: the system would end the process at the first touch.
+  size_t installed = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void *base = room <= installed ? std::aligned_alloc(alignment, room) : nullptr;
   if (!base)
-    return Status::error("out of memory: " + std::to_string(bytes) + " bytes were asked for");
+    return Status::error("out of memory: " + std::to_string(bytes) + " bytes were asked for, and the machine has " +
+                         std::to_string(installed));
   if (huge)
     madvise(base, room, MADV_HUGEPAGE); // advice: a refusal costs speed only
   std::memset(base, 0, room);

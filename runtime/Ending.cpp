@@ -37,6 +37,11 @@ std::string describeLeaf(const plan::Leaf &leaf, const Outcome &outcome) {
          ", which `" + leaf.owner + "` made";
 }
 
+bool dividesByZero(const plan::Plan &plan, const DynContext &ctx) {
+  auto site = static_cast<size_t>(ctx.status_site);
+  return ctx.status == DYN_BAD_INDEX && site < plan.sites.size() && plan.sites[site].kind == "division";
+}
+
 std::string summary(const Session &session, const Outcome &outcome) {
   std::string text = session.plan().name + ": " + std::to_string(outcome.step) + " steps";
   for (const plan::Metric &metric : session.plan().metrics) {

@@ -16,6 +16,8 @@ const plan::Leaf *notFiniteLeaf(const Session &session);
 void checkLastUpdate(const Session &session, Outcome &outcome);
 /// That `leaf` is not finite, and whose update made it so.
 std::string describeLeaf(const plan::Leaf &leaf, const Outcome &outcome);
+/// Whether what failed is a division of whole numbers by 0: its divisor is looked up in a table of one place.
+bool dividesByZero(const plan::Plan &plan, const DynContext &ctx);
 /// One line: steps and the last value of each metric that is a number.
 std::string summary(const Session &session, const Outcome &outcome);
 

@@ -1,6 +1,7 @@
 //===- Session.cpp --------------------------------------------------------===//
 #include "runtime/Session.h"
 
+#include "runtime/Ending.h"
 #include "runtime/PlanCheck.h"
 #include "runtime/Random.h"
 #include "runtime/Safetensors.h"
@@ -111,6 +112,8 @@ std::string describe(const DynRuntime &runtime) {
       return where + ": the clip " + what + step;
     return where + ": " + what + " is " + notFiniteValue(ctx.status_value) + step;
   case DYN_BAD_INDEX:
+    if (dividesByZero(runtime.plan, ctx))
+      return where + ": " + what + " divides a whole number by 0" + step;
     return where + ": index " + std::to_string(ctx.status_value) + " of " + what + " is outside 0 to " +
            std::to_string(ctx.status_bound - 1) + step;
   case DYN_LIMIT:

@@ -70,9 +70,17 @@ LogicalResult nd::batchOp(OpBuilder &builder, Operation *op, BatchMap &map, cons
   auto rule = dyn_cast<Batchable>(op);
   if (!rule)
     return op->emitOpError("cannot be made for a batch");
+  Block *block = builder.getInsertionBlock();
+  auto end = builder.getInsertionPoint();
+  Operation *before = end == block->begin() ? nullptr : &*std::prev(end);
   FailureOr<SmallVector<Value>> results = rule.buildBatched(builder, inputs, batched, request);
   if (failed(results))
     return failure();
+  // What says where the op may fail goes with it.
+  if (Attribute site = op->getAttr("site"))
+    for (Operation &made : llvm::make_range(before ? std::next(before->getIterator()) : block->begin(), end))
+      if (made.getName() == op->getName())
+        made.setAttr("site", site);
   for (auto [result, value] : llvm::zip(op->getResults(), *results))
     map[result] = request.variesValue && !request.variesValue(result)
                       ? BatchedValue{firstRow(builder, value), false}

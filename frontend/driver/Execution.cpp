@@ -114,6 +114,7 @@ const Outcome &Execution::run() {
 std::shared_ptr<elab::RunResult> Execution::result() const {
   auto result = resultOf(*running);
   result->diverged = ended.status == DYN_NOT_FINITE;
+  result->divergedAt = ended.step;
   return result;
 }
 

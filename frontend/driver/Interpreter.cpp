@@ -108,7 +108,7 @@ void Interpreter::call(llvm::StringRef name, DynContext *ctx) {
     auto site = op->getAttrOfType<IntegerAttr>("site");
     if (ctx->status == DYN_OK)
       dyn_fail(ctx, limit ? DYN_LIMIT : DYN_BAD_INDEX, site ? static_cast<int32_t>(site.getInt()) : -1, 0, 0);
-    if (!limit)
+    if (!limit && !site)
       op->emitError(reason);
   };
   nd::Evaluator evaluator(hooks);

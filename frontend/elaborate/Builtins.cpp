@@ -75,7 +75,7 @@ const UnaryRow unaryRows[] = {
 
 Value Elaborator::unaryMath(const std::string &name, const Value &x, Span span) {
   if (meetsByName(x))
-    return overNames(x, span, [&](ArrayRef<Value> one) { return unaryMath(name, one[0], span); });
+    return overNames(x, span, name, [&](ArrayRef<Value> one) { return unaryMath(name, one[0], span); });
   const UnaryRow *row = llvm::find_if(unaryRows, [&](const UnaryRow &r) { return name == r.name; });
   if (auto *c = x.as<Const>()) {
     Const folded = *c;
@@ -100,7 +100,7 @@ Value Elaborator::select(const Value &condition, const Value &a, const Value &b,
   if (auto known = knownBool(condition))
     return *known ? a : b;
   if (meetsByName(condition) || meetsByName(a) || meetsByName(b))
-    return overNames({condition, a, b}, span, [&](ArrayRef<Value> all) { return select(all[0], all[1], all[2], span); });
+    return overNames({condition, a, b}, span, "where", [&](ArrayRef<Value> all) { return select(all[0], all[1], all[2], span); });
   auto c = tensor(condition, span, "a condition");
   auto x = c ? tensor(a, span) : std::nullopt, y = x ? tensor(b, span) : std::nullopt;
   if (!c || !x || !y)
@@ -357,6 +357,8 @@ Value Elaborator::callOther(const std::string &name, const Args &args, const std
       return {};
     }
     int64_t n = v->type().getDimSize(0);
+    if (!fitsMemory({n, n}, diags, span))
+      return {};
     *v = cast(*v, Elem::Real, false, span);
     auto wide = create<nd::BroadcastOp>(span, v->value, ArrayRef<int64_t>{n, n}, ArrayRef<int64_t>{1});
     return elementwise("mul", eye(n, span), Value(Tensor{wide, false, 0}, span), span);

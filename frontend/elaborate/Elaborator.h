@@ -230,7 +230,9 @@ private:
 
   //===--- NamedAxes.cpp ---===//
   /// An elementwise function of values of which some have named axes: `apply` gets them as plain arrays of one shape.
-  Value overNames(llvm::ArrayRef<Value> values, Span span, llvm::function_ref<Value(llvm::ArrayRef<Value>)> apply);
+  /// `what`: its spelling, for messages.
+  Value overNames(llvm::ArrayRef<Value> values, Span span, llvm::StringRef what,
+                  llvm::function_ref<Value(llvm::ArrayRef<Value>)> apply);
   /// Whether `overNames` has to see to a value.
   bool meetsByName(const Value &value) const { return !bareSeriesIsLast && isNamed(value); }
   std::optional<std::vector<Axis>> joinAxes(llvm::ArrayRef<const Series *> parts, Span span);

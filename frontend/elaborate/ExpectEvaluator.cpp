@@ -32,7 +32,10 @@ static std::string outcome(Elaborator &e, const ast::Expr &claim, Frame &frame) 
   if (!binary)
     return "";
   if (binary->op == ast::BinaryOp::And || binary->op == ast::BinaryOp::Or) {
-    std::string left = outcome(e, *binary->lhs, frame), right = outcome(e, *binary->rhs, frame);
+    std::string left = outcome(e, *binary->lhs, frame);
+    if (decides(binary->op, e.known(e.evaluate(*binary->lhs, frame), binary->lhs->span)))
+      return left;
+    std::string right = outcome(e, *binary->rhs, frame);
     return left.empty() ? right : right.empty() ? left : left + "; " + right;
   }
   std::string text;

@@ -9,6 +9,8 @@
 
 #include "dialects/Nd/NdEval.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace dyn::elab {
@@ -25,6 +27,69 @@ static bool gather(mlir::Value value, llvm::SetVector<Operation *> &ops) {
       return false;
   ops.insert(op);
   return true;
+}
+
+//===----------------------------------------------------------------------===//
+// What the plain evaluator is not asked for
+//===----------------------------------------------------------------------===//
+
+/// Elements of one value of an experiment: 1 GiB of doubles.
+static constexpr int64_t mostKnownElements = int64_t(1) << 27;
+/// Whole numbers of an experiment are kept in doubles: beyond this they would lose digits unseen.
+static constexpr double mostWhole = 0x1p53;
+
+/// The greatest magnitude that a whole number meets where `op` computes it, in reals, which do not wrap.
+static double greatestWhole(Operation *op, ArrayRef<nd::NdArray> in) {
+  double most = 0, running = 0;
+  auto meet = [&](double x) { most = std::max(most, std::abs(x)); };
+  if (isa<nd::MulOp>(op))
+    for (int64_t i = 0; i < in[0].size(); ++i)
+      meet(in[0].at(i) * in[1].at(i));
+  // In whatever order: no partial sum is larger than that of the magnitudes.
+  auto reduce = dyn_cast<nd::ReduceOp>(op);
+  if (isa<nd::CumulateOp>(op) || (reduce && reduce.getKind() == nd::ReduceKind::sum))
+    for (int64_t i = 0; i < in[0].size(); ++i)
+      running += std::abs(in[0].at(i));
+  if (reduce && reduce.getKind() == nd::ReduceKind::prod) {
+    running = 1;
+    for (int64_t i = 0; i < in[0].size(); ++i)
+      running *= std::max(1.0, std::abs(in[0].at(i)));
+  }
+  meet(running);
+  return most;
+}
+
+static bool dividesByZero(Operation *op, ArrayRef<nd::NdArray> in) {
+  return isa<nd::FloordivOp, nd::RemOp>(op) && !in[1].isFloat() && llvm::is_contained(in[1].ints(), 0);
+}
+
+/// Whether an experiment can have the results of `op`; false after a report.
+static bool fitsExperiment(Operation *op, DiagnosticEngine &diags, Span span) {
+  for (mlir::Type type : op->getResultTypes()) {
+    int64_t count = mlir::cast<RankedTensorType>(type).getNumElements();
+    if (count <= mostKnownElements)
+      continue;
+    diags.report(Diag::cannot_compute, span, "an array of " + std::to_string(count) + " elements; outside a run one has at most " +
+                                                 std::to_string(mostKnownElements))
+        .help("compute it in a train, or reduce it part by part");
+    return false;
+  }
+  return true;
+}
+
+/// Whether whole numbers came out as they are; false after a report.
+static bool isExact(Operation *op, ArrayRef<nd::NdArray> in, ArrayRef<nd::NdArray> results, DiagnosticEngine &diags, Span span) {
+  if (results.empty() || results.front().isFloat())
+    return true;
+  double most = greatestWhole(op, in);
+  for (int64_t whole : results.front().ints())
+    most = std::max(most, std::abs(static_cast<double>(whole)));
+  if (most <= mostWhole)
+    return true;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", most);
+  diags.report(Diag::number_out_of_range, span, text, "53 bits").help("compute with reals: `real(x)`");
+  return false;
 }
 
 std::optional<HostArray> Elaborator::hostOf(mlir::Value value, Span span) {
@@ -49,8 +114,14 @@ std::optional<HostArray> Elaborator::hostOf(mlir::Value value, Span span) {
     nd::NdArrays operands;
     for (mlir::Value operand : op->getOperands())
       operands.push_back(hostCache.lookup(operand));
+    if (dividesByZero(op, operands)) {
+      diags.report(Diag::division_by_zero, span);
+      return std::nullopt;
+    }
+    if (!fitsExperiment(op, diags, span))
+      return std::nullopt;
     auto results = evaluator.evalOp(op, operands, hostCache);
-    if (mlir::failed(results))
+    if (mlir::failed(results) || !isExact(op, operands, *results, diags, span))
       return std::nullopt;
     for (auto [result, array] : llvm::zip(op->getResults(), *results))
       hostCache[result] = array;
@@ -90,12 +161,11 @@ Value Elaborator::known(const Value &value, Span span) {
 }
 
 bool Elaborator::isWhole(const Series &series, Span span) {
-  auto lacks = llvm::find(series.missing, true);
+  auto lacks = llvm::find_if(series.missing, [](const GapPtr &gap) { return gap != nullptr; });
   if (lacks != series.missing.end()) {
     std::string place = series.place(lacks - series.missing.begin());
-    diags.report(Diag::missing_value, span, series.name, place.empty() ? "" : " at " + place)
-        .help("a run that ended before or diverged leaves none: choose members, `s[not s.diverged]`, or moments that all "
-              "have, `x[step < n]`");
+    diags.report(Diag::missing_value, span, series.name, (place.empty() ? "" : " at " + place) + (*lacks)->why)
+        .help((*lacks)->help);
   }
   return lacks == series.missing.end() && !series.isSketch;
 }

@@ -17,6 +17,8 @@ namespace dyn::elab {
 /// Loops over a known range up to this long are unrolled: their variable is then a known number.
 static constexpr int64_t unrollLimit = 16;
 /// An unrolled loop that makes instances may be longer, but not without bound.
+/// Outside a run passes are walked one by one.
+static constexpr int64_t mostPasses = 1'000'000;
 static constexpr int64_t unrollMost = 4096;
 /// Types of carried values settle in few passes over a body: each pass only ever widens them.
 static constexpr int attemptLimit = 6;
@@ -114,6 +116,12 @@ void Elaborator::loop(const ast::Ident *variable, const Value &items, const ast:
     trip = rows->type().getDimSize(0);
   } else
     return;
+  if (!numbersAreOperands && trip > mostPasses) {
+    diags.report(Diag::cannot_compute, rangeSpan, "a loop of " + std::to_string(trip) + " passes; outside a run one has at most " +
+                                                      std::to_string(mostPasses))
+        .help("compute with arrays, `sum(arange(n))`, or let a train do it");
+    return;
+  }
   bool instances = makesInstances(block ? static_cast<const ast::Node &>(*block) : *body);
   bool unroll = trip <= unrollLimit || instances || !numbersAreOperands;
   if (unroll && trip > unrollMost && numbersAreOperands) {
@@ -146,10 +154,17 @@ void Elaborator::loop(const ast::Ident *variable, const Value &items, const ast:
     frame.passes.push_back(i);
     std::vector<Value> *outerYields = std::exchange(frame.yields, yields);
     size_t errors = diags.errorCount();
-    if (block)
-      execute(*block, frame);
-    else if (yields)
-      yields->push_back(evaluate(*body, frame));
+    auto pass = [&] {
+      if (block)
+        execute(*block, frame);
+      else if (yields)
+        yields->push_back(evaluate(*body, frame));
+    };
+    if (sweep) {
+      InstantiationScope member(diags, "member " + (*sweep)->members[static_cast<size_t>(i)]->name, rangeSpan);
+      pass();
+    } else
+      pass();
     frame.yields = outerYields;
     frame.passes.pop_back();
     frame.scope = outer;
@@ -316,6 +331,10 @@ static mlir::Value passNumber(OpBuilder &b, Location loc, mlir::Value outer, int
 
 void Elaborator::scan(const ast::Ident *variable, const Value &items, int64_t trip, const ast::Block *block,
                       const ast::Expr *body, Span span, Frame &frame, std::vector<Value> *yields) {
+  if (yields && !fitsMemory(trip, diags, span)) {
+    yields->push_back(Value());
+    return;
+  }
   std::vector<std::string> names;
   if (block)
     names = this->carried(*block, *frame.scope);

@@ -13,6 +13,15 @@ namespace dyn::elab {
 // Meeting by name
 //===----------------------------------------------------------------------===//
 
+/// "5 moments of `step`, 3 values of `rate`".
+static std::string describeEntries(const Series &series) {
+  std::string text;
+  for (const Axis &axis : series.axes)
+    text += (text.empty() ? "" : ", ") + std::to_string(axis.size()) + (axis.isMoments ? " moments" : " values") + " of `" +
+            axis.name + "`";
+  return text + (series.shape.empty() ? "" : ", and at each " + describeShape(series.shape));
+}
+
 Value lastOf(const Series &series, Span span) {
   if (series.shape.empty() && series.axes.size() == 1 && series.moments() && !series.values.empty())
     return Value(Const{series.values.back(), Elem::Real, true, "last(" + series.name + ")"}, span);
@@ -58,11 +67,24 @@ std::optional<std::vector<Axis>> Elaborator::joinAxes(ArrayRef<const Series *> p
   return joined;
 }
 
-Value Elaborator::overNames(ArrayRef<Value> values, Span span, llvm::function_ref<Value(ArrayRef<Value>)> apply) {
+/// Entries that are missing count as 1, of which everything can be computed; `gaps` learns of them.
+static void fillGaps(Series &part, std::vector<GapPtr> &gaps) {
+  int64_t width = part.width();
+  for (size_t i = 0; i < part.missing.size(); ++i) {
+    if (!part.missing[i])
+      continue;
+    if (!gaps[i] || part.missing[i]->isSpoilt)
+      gaps[i] = part.missing[i];
+    std::fill_n(part.values.begin() + static_cast<int64_t>(i) * width, width, 1);
+  }
+  part.missing.clear();
+}
+
+Value Elaborator::overNames(ArrayRef<Value> values, Span span, StringRef what,
+                            llvm::function_ref<Value(ArrayRef<Value>)> apply) {
   std::vector<Series> parts(values.size());
   SmallVector<const Series *> named;
   SmallVector<int64_t> entry;
-  std::string name;
   for (auto [value, part] : llvm::zip(values, parts)) {
     if (auto *series = value.as<std::shared_ptr<Series>>()) {
       part = **series;
@@ -84,17 +106,22 @@ Value Elaborator::overNames(ArrayRef<Value> values, Span span, llvm::function_re
     return {};
   Series made;
   made.name = named.size() == 1 ? named.front()->name : "this";
+  made.chosen = named.size() == 1 ? named.front()->chosen : "";
   made.axes = *axes;
   made.shape.assign(entry.begin(), entry.end());
   made.isSketch = llvm::any_of(named, [](const Series *part) { return part->isSketch; });
   if (made.isSketch)
     return Value(std::make_shared<Series>(made), span);
-  made.missing.assign(static_cast<size_t>(made.entries()), false);
-  // What has the shape of all is taken as it stands: `r.loss == [84.5, 21.1]`. Other arrays are those of each entry.
+  made.missing.assign(static_cast<size_t>(made.entries()), nullptr);
+  // What has the shape of all is taken as it stands: `r.loss == [84.5, 21.1]`. Another array is that of each entry.
   auto isWhole = [&](const Series &part) { return !part.isNamed() && (part.shape.empty() || ArrayRef<int64_t>(part.shape) == ArrayRef<int64_t>(made.dims())); };
   for (const Series &part : parts)
-    if (entry.empty() && !part.isNamed() && !isWhole(part))
-      entry.assign(part.shape.begin(), part.shape.end());
+    if (!part.isNamed() && !isWhole(part) && ArrayRef<int64_t>(part.shape) != ArrayRef<int64_t>(entry)) {
+      diags.report(Diag::shape_mismatch, span, what, describeShape(made.dims()), describeShape(part.shape))
+          .note("`" + made.name + "` has " + describeEntries(made))
+          .help("take one entry, `x.at(step=3)`, or reduce the others, `mean(x, over=step)`; nothing is broadcast silently");
+      return {};
+    }
   SmallVector<Value> plain;
   for (auto [value, part] : llvm::zip(values, parts)) {
     if (isWhole(part)) {
@@ -102,9 +129,7 @@ Value Elaborator::overNames(ArrayRef<Value> values, Span span, llvm::function_re
       continue;
     }
     auto wide = std::make_shared<Series>(part.spreadOver(*axes, entry));
-    for (size_t i = 0; i < wide->missing.size(); ++i)
-      made.missing[i] = made.missing[i] || wide->missing[i];
-    wide->missing.clear();
+    fillGaps(*wide, made.missing);
     auto t = tensor(Value(wide, value.origin), span);
     if (!t)
       return {};
@@ -117,8 +142,7 @@ Value Elaborator::overNames(ArrayRef<Value> values, Span span, llvm::function_re
   made.shape.assign(array->shape.begin() + std::min(array->shape.size(), axes->size()), array->shape.end());
   made.values = array->values;
   made.elem = array->elem;
-  if (!made.lacksSome())
-    made.missing.clear();
+  made.dropEmptyGaps();
   return Value(std::make_shared<Series>(std::move(made)), span);
 }
 
@@ -136,18 +160,18 @@ static Series alongMoments(const Series &series, llvm::function_ref<std::optiona
   made.axes.assign(series.axes.begin(), series.axes.end() - 1);
   made.shape = series.shape;
   made.elem = series.elem;
+  made.chosen = series.chosen;
   for (int64_t member = 0; member < made.entries(); ++member) {
     SmallVector<int64_t> there;
     for (int64_t entry = member * size; entry < (member + 1) * size; ++entry)
-      if (!series.isMissing(entry))
+      if (series.isMeasured(entry))
         there.push_back(entry);
     auto entry = choose(there);
-    made.missing.push_back(!entry && !otherwise);
+    made.missing.push_back(entry ? series.gap(*entry) : otherwise ? nullptr : notMeasured());
     for (int64_t i = 0; i < width; ++i)
       made.values.push_back(entry ? series.values[static_cast<size_t>(*entry * width + i)] : otherwise.value_or(1));
   }
-  if (!made.lacksSome())
-    made.missing.clear();
+  made.dropEmptyGaps();
   return made;
 }
 
@@ -159,8 +183,11 @@ static Series firstStep(const Series &condition) {
   moments.values.clear();
   for (int64_t entry = 0; entry < condition.entries(); ++entry)
     moments.values.push_back(axis.labels[static_cast<size_t>(entry % axis.size())]);
+  // Whether it holds where a value is not finite is not known, and so is nothing from there on.
   auto holds = [&](ArrayRef<int64_t> there) -> std::optional<int64_t> {
-    auto found = llvm::find_if(there, [&](int64_t entry) { return condition.values[static_cast<size_t>(entry)] != 0; });
+    auto found = llvm::find_if(there, [&](int64_t entry) {
+      return condition.isMissing(entry) || condition.values[static_cast<size_t>(entry)] != 0;
+    });
     return found == there.end() ? std::nullopt : std::optional(*found);
   };
   return alongMoments(moments, holds, std::numeric_limits<double>::infinity());
@@ -194,7 +221,7 @@ Value Elaborator::callSeries(const std::string &name, const std::vector<Value> &
   }
   if (name == "first_step")
     return settled(firstStep(series), span);
-  if (series.axes.back().size() == 0) {
+  if (series.axes.back().size() == 0 && series.axes.size() == 1) {
     diags.report(Diag::series_empty, span, series.name);
     return {};
   }

@@ -114,7 +114,8 @@ std::optional<int64_t> Elaborator::positionIn(const Value &value, int64_t size, 
   if (position >= 0 && position < size)
     return position;
   diags.report(Diag::index_out_of_range, span, *known, size)
-      .help("positions run from 0 to " + std::to_string(size - 1) + ", or from -1 backwards");
+      .help(size == 0 ? "nothing is left of it"
+                      : "positions run from 0 to " + std::to_string(size - 1) + ", or from -1 backwards");
   return std::nullopt;
 }
 
@@ -175,7 +176,7 @@ Elaborator::labelledPosition(const std::vector<Axis> &axes, const ast::Argument 
   constexpr int64_t mostShown = 12;
   for (int64_t i = 0; i < axis->size() && i < mostShown; ++i)
     labels += (i ? ", " : "") + axis->label(i);
-  report.help("there are " + labels + (axis->size() > mostShown ? " …" : ""));
+  report.help(labels.empty() ? "nothing is left of it" : "there are " + labels + (axis->size() > mostShown ? " …" : ""));
   return std::nullopt;
 }
 

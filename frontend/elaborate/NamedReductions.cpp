@@ -1,7 +1,8 @@
 //===- NamedReductions.cpp - `mean(x, over=seed)` --------------------------===//
 //
 // Over moments a reduction takes those that a member has; over a swept name every member counts, so that what one
-// lacks is missing in the result.
+// lacks is missing in the result. Of nothing `count` and `sum` are 0; whatever else is computed of nothing is missing,
+// `any` and `all` too: a claim about nobody would hold.
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/elaborate/Elaborator.h"
@@ -32,8 +33,11 @@ std::optional<std::vector<size_t>> Elaborator::axesOver(const Series &series, co
       reportNoAxis("`" + series.name + "`", print(*each), series.axes, each->span);
       return std::nullopt;
     }
-    if (!llvm::is_contained(chosen, *axis))
-      chosen.push_back(*axis);
+    if (llvm::is_contained(chosen, *axis)) {
+      diags.report(Diag::repeated_argument, each->span, print(*each)).help("leave one of them out");
+      return std::nullopt;
+    }
+    chosen.push_back(*axis);
   }
   llvm::sort(chosen);
   return chosen;
@@ -44,17 +48,33 @@ namespace {
 struct Groups {
   std::vector<Axis> kept;
   std::vector<std::vector<int64_t>> entries; ///< those that are there
-  std::vector<bool> missing;                 ///< some member of the group lacks what it would need
+  std::vector<GapPtr> missing;               ///< why the group has no result: some member lacks what it would need
   bool even = true;                          ///< all groups have as many
 };
 } // namespace
 
-static Groups groupsOf(const Series &series, ArrayRef<size_t> over) {
+/// What a member of a group has nothing for.
+static GapPtr lackedBy(const std::string &member) {
+  return member.empty() ? notMeasured() : std::make_shared<Gap>(Gap{": there is none of " + member, notMeasured()->help});
+}
+
+/// Of nothing.
+static GapPtr nothingLeft(StringRef function) {
+  return std::make_shared<Gap>(Gap{": `" + function.str() + "` is of nothing",
+                                   "what its condition chooses from has no such entry: claim that there are some first, "
+                                   "`count(…) > 0`, or choose others"});
+}
+
+static Groups groupsOf(const std::string &name, const Series &series, ArrayRef<size_t> over) {
+  bool ofNothing = name == "sum" || name == "count";
+  bool countsEntries = name == "count" && series.elem != Elem::Bool;
   Groups groups;
-  std::vector<Axis> members; // of a group: without moments, of which each has its own
+  Series members; // of a group: without moments, of which each has its own
   for (size_t i = 0; i < series.axes.size(); ++i)
     if (!llvm::is_contained(over, i))
       groups.kept.push_back(series.axes[i]);
+    else if (!series.axes[i].isMoments)
+      members.axes.push_back(series.axes[i]);
   Series shape;
   shape.axes = groups.kept;
   groups.entries.resize(static_cast<size_t>(shape.entries()));
@@ -73,14 +93,19 @@ static Groups groupsOf(const Series &series, ArrayRef<size_t> over) {
         memberStride *= size;
       }
     }
-    bool there = !series.isMissing(entry);
+    bool there = series.isMeasured(entry);
     hasSome[static_cast<size_t>(group)][member] |= there;
     if (there)
       groups.entries[static_cast<size_t>(group)].push_back(entry);
+    if (GapPtr gap = series.gap(entry); there && gap && !countsEntries)
+      groups.missing[static_cast<size_t>(group)] = gap;
   }
   for (size_t group = 0; group < groups.entries.size(); ++group) {
     for (auto &[member, some] : hasSome[group])
-      groups.missing[group] = groups.missing[group] || !some;
+      if (!some && !groups.missing[group])
+        groups.missing[group] = lackedBy(members.place(member));
+    if (groups.entries[group].empty() && !groups.missing[group] && !ofNothing)
+      groups.missing[group] = nothingLeft(name);
     groups.even &= groups.entries[group].size() == groups.entries.front().size();
   }
   return groups;
@@ -105,13 +130,14 @@ Value Elaborator::reduceNamed(const std::string &name, const Series &series, con
     return {};
   Series made;
   made.name = series.name;
+  made.chosen = series.chosen;
   made.isSketch = series.isSketch;
   for (size_t i = 0; i < series.axes.size(); ++i)
     if (!llvm::is_contained(*axes, i))
       made.axes.push_back(series.axes[i]);
   if (made.isSketch)
     return Value(std::make_shared<Series>(std::move(made)), span); // a number to come, when no axis is left
-  Groups groups = groupsOf(series, *axes);
+  Groups groups = groupsOf(name, series, *axes);
   // Along `axis` of arrays [group, element, entry…]; without `over` entries are reduced too.
   auto reduceRows = [&](std::shared_ptr<Series> rows, int axis) {
     ast::NumberExpr number;
@@ -126,7 +152,7 @@ Value Elaborator::reduceNamed(const std::string &name, const Series &series, con
     made.shape.assign(array.shape.begin() + std::min(array.shape.size(), first), array.shape.end());
     made.values.insert(made.values.end(), array.values.begin(), array.values.end());
   };
-  if (groups.even && over) {
+  if (groups.even && over && !groups.entries.empty() && !groups.entries.front().empty()) {
     std::vector<int64_t> all;
     for (auto &group : groups.entries)
       all.insert(all.end(), group.begin(), group.end());
@@ -157,8 +183,7 @@ Value Elaborator::reduceNamed(const std::string &name, const Series &series, con
       take(groups.missing[group] ? none : arrays[group], 0);
   }
   made.missing = groups.missing;
-  if (!made.lacksSome())
-    made.missing.clear();
+  made.dropEmptyGaps();
   return settled(std::move(made), span);
 }
 

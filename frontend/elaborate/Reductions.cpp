@@ -186,7 +186,7 @@ Value Elaborator::callReduction(const std::string &name, const Args &args, Frame
     x = elementwise("add", iota(range->high - range->low, span), integer(range->low, span), span);
   if (meetsByName(x) && !axis && !keepsShape(name)) {
     const Series &series = **x.as<std::shared_ptr<Series>>();
-    if (over || series.lacksSome() || series.isSketch)
+    if (over || series.lacksSome() || series.isSketch || series.entries() == 0)
       return reduceNamed(name, series, over, span, frame);
     x = Value(constantOf(series, span), x.origin);
   }

@@ -3,19 +3,40 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
+
 namespace dyn::elab {
+
+/// What a run that diverged measured and is not finite says nothing: such entries are missing.
+static Value withoutSpoilt(const std::shared_ptr<Series> &series, const RunResult &run) {
+  auto isFinite = [](double x) { return std::isfinite(x); };
+  if (!run.diverged || llvm::all_of(series->values, isFinite))
+    return Value(series);
+  auto gap = std::make_shared<Gap>(
+      Gap{": `" + run.name + "` diverged at step " + std::to_string(run.divergedAt) + ", and it is not finite there",
+          "claims about divergence read `" + run.name + ".diverged`; `x[step < n]` chooses moments before it", true});
+  auto made = std::make_shared<Series>(*series);
+  made->missing.resize(static_cast<size_t>(made->entries()));
+  int64_t width = made->width();
+  for (int64_t entry = 0; entry < made->entries(); ++entry)
+    if (!llvm::all_of(llvm::ArrayRef(made->values).slice(static_cast<size_t>(entry * width), static_cast<size_t>(width)), isFinite))
+      made->missing[static_cast<size_t>(entry)] = gap;
+  return Value(made);
+}
 
 /// Of a run: a metric, `diverged`, a hyperparameter or a parameter; invalid when there is none.
 Value RunResult::find(const std::string &path, Span span) const {
   if (path == "diverged")
     return Value(Const{diverged ? 1.0 : 0.0, Elem::Bool, false, ""}, span);
   if (auto it = series.find(path); it != series.end())
-    return Value(it->second, span);
+    return withoutSpoilt(it->second, *this);
   if (auto it = hyperparameters.find(path); it != hyperparameters.end())
     return Value(Const{it->second, Elem::Real, true, path}, span);
   if (path.starts_with("params."))
-    if (auto it = leaves.find(path.substr(7)); it != leaves.end())
-      return Value(it->second.payload, span);
+    if (auto it = leaves.find(path.substr(7)); it != leaves.end()) {
+      auto *array = it->second.as<std::shared_ptr<Series>>();
+      return array ? withoutSpoilt(*array, *this) : Value(it->second.payload, span);
+    }
   return {};
 }
 
@@ -33,6 +54,10 @@ static std::shared_ptr<Series> asSeries(const Value &value) {
 }
 
 Value RunResult::findInMembers(const std::string &path, DiagnosticEngine &diags, Span span) const {
+  if (members.empty()) {
+    auto like = model ? asSeries(model->find(path, span)) : nullptr;
+    return like ? Value(std::make_shared<Series>(stackNone(*like, axes)), span) : Value();
+  }
   std::vector<std::shared_ptr<Series>> parts;
   for (auto &member : members)
     parts.push_back(asSeries(member->find(path, span)));
@@ -65,6 +90,11 @@ Value RunResult::member(const std::vector<std::string> &names, size_t from, Diag
     path += (path.empty() || path.back() == '.' ? "" : ".") + names[i];
   size_t errors = diags.errorCount();
   Value found = isSweep() ? findInMembers(path, diags, span) : find(path, span);
+  if (auto *series = found.as<std::shared_ptr<Series>>()) {
+    auto named = std::make_shared<Series>(**series);
+    named->name = name + "." + path;
+    found = Value(named, span);
+  }
   if (!found.isInvalid() || diags.errorCount() != errors)
     return !isSketch || elab::isSketch(found) ? found : Value();
   // A parameter of a run that is only checked has no value, and is known all the same.
@@ -72,7 +102,7 @@ Value RunResult::member(const std::vector<std::string> &names, size_t from, Diag
   if (isSketch && (isKnown || llvm::is_contained(known(), path)))
     return {};
   auto report = isSweep() ? diags.report(Diag::sweep_has_no, span, name, path) : diags.report(Diag::run_has_no, span, name, path);
-  if (std::string near = nearest(path, isSweep() ? members.front()->known() : known()); !near.empty())
+  if (std::string near = nearest(path, isSweep() ? anyMember()->known() : known()); !near.empty())
     report.help("did you mean `" + near + "`?");
   return {};
 }
@@ -86,6 +116,8 @@ std::shared_ptr<RunResult> RunResult::select(size_t axis, llvm::ArrayRef<int64_t
     numbers.values.push_back(static_cast<double>(i));
   Series chosen = numbers.select(axis, positions);
   made->axes = chosen.axes;
+  if (!members.empty())
+    made->model = members.front();
   made->members.clear();
   for (double number : chosen.values)
     made->members.push_back(members[static_cast<size_t>(number)]);

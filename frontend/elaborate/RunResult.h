@@ -12,12 +12,14 @@ struct RunResult {
   std::string name;
   std::string prefix;
   bool diverged = false;
+  int64_t divergedAt = 0; ///< the step
   bool isSketch = false; ///< of a run that is only checked: names are known, values are not
   std::map<std::string, std::shared_ptr<Series>> series;
   std::map<std::string, Value> leaves; ///< final parameters by path
   std::map<std::string, double> hyperparameters;
   std::vector<Axis> axes;                          ///< of a sweep: its swept names; else empty
   std::vector<std::shared_ptr<RunResult>> members; ///< row-major over the axes
+  std::shared_ptr<RunResult> model;                ///< one of the sweep: says what there is where no member is left
 
   bool isSweep() const { return !axes.empty(); }
   /// What `run.names[from].…` means: a metric, `diverged`, a hyperparameter, or a narrower view. Of a sweep each has its
@@ -28,6 +30,7 @@ struct RunResult {
   std::shared_ptr<RunResult> select(size_t axis, llvm::ArrayRef<int64_t> positions) const;
 
 private:
+  const RunResult *anyMember() const { return members.empty() ? model.get() : members.front().get(); }
   Value find(const std::string &path, Span span) const;
   Value findInMembers(const std::string &path, DiagnosticEngine &diags, Span span) const;
   std::vector<std::string> known() const;

@@ -51,7 +51,19 @@ static int64_t entriesOf(llvm::ArrayRef<Axis> axes) {
 
 int64_t Series::entries() const { return entriesOf(axes); }
 int64_t Series::width() const { return product(shape); }
-bool Series::lacksSome() const { return llvm::is_contained(missing, true); }
+bool Series::lacksSome() const { return llvm::any_of(missing, [](const GapPtr &gap) { return gap != nullptr; }); }
+
+void Series::dropEmptyGaps() {
+  if (!lacksSome())
+    missing.clear();
+}
+
+GapPtr notMeasured() {
+  static const GapPtr gap = std::make_shared<Gap>(
+      Gap{"", "a run that ended before or diverged leaves none: choose members, `s[not s.diverged]`, or moments that all "
+              "have, `x[step < n]`"});
+  return gap;
+}
 
 std::optional<size_t> Series::axis(llvm::StringRef wanted) const {
   for (size_t i = 0; i < axes.size(); ++i)
@@ -78,7 +90,7 @@ std::string Series::place(int64_t entry) const {
     text = axis.name + "=" + axis.label(entry % axis.size()) + (text.empty() ? "" : ", ") + text;
     entry /= axis.size();
   }
-  return text;
+  return chosen + (chosen.empty() || text.empty() ? "" : ", ") + text;
 }
 
 //===----------------------------------------------------------------------===//
@@ -91,17 +103,18 @@ static void gather(const Series &from, Series &to, Source source) {
   int64_t width = from.width(), count = to.entries();
   to.shape = from.shape;
   to.values.assign(static_cast<size_t>(count * width), 1);
-  to.missing.assign(static_cast<size_t>(count), false);
+  to.missing.assign(static_cast<size_t>(count), nullptr);
   for (int64_t i = 0; i < count; ++i) {
     int64_t entry = source(i);
-    if (entry < 0 || from.isMissing(entry)) {
-      to.missing[static_cast<size_t>(i)] = true; // its value is 1, of which everything can be computed
+    if (entry < 0 || !from.isMeasured(entry)) {
+      // Its value is 1, of which everything can be computed.
+      to.missing[static_cast<size_t>(i)] = entry < 0 ? notMeasured() : from.gap(entry);
       continue;
     }
+    to.missing[static_cast<size_t>(i)] = from.gap(entry);
     std::copy_n(from.values.begin() + entry * width, width, to.values.begin() + i * width);
   }
-  if (!to.lacksSome())
-    to.missing.clear();
+  to.dropEmptyGaps();
 }
 
 static Series likeOf(const Series &series) {
@@ -110,6 +123,7 @@ static Series likeOf(const Series &series) {
   made.elem = series.elem;
   made.isSketch = series.isSketch;
   made.shape = series.shape;
+  made.chosen = series.chosen;
   return made;
 }
 
@@ -146,7 +160,7 @@ static Series withoutEmptyMoments(Series series) {
   std::vector<int64_t> kept;
   for (int64_t moment = 0; moment < size; ++moment)
     for (int64_t entry = moment; entry < series.entries(); entry += size)
-      if (!series.isMissing(entry)) {
+      if (series.isMeasured(entry)) {
         kept.push_back(moment);
         break;
       }
@@ -156,6 +170,7 @@ static Series withoutEmptyMoments(Series series) {
 Series Series::at(size_t axis, int64_t position) const {
   Series made = select(axis, position);
   bool isMember = !axes[axis].isMoments;
+  made.chosen += (chosen.empty() ? "" : ", ") + axes[axis].name + "=" + axes[axis].label(position);
   made.axes.erase(made.axes.begin() + axis);
   return isMember ? withoutEmptyMoments(std::move(made)) : made;
 }
@@ -234,10 +249,18 @@ std::optional<Series> stackMembers(const std::string &name, const std::vector<Ax
     }
     made.values.insert(made.values.end(), part.values.begin(), part.values.end());
     for (int64_t i = 0; i < part.entries(); ++i)
-      made.missing.push_back(part.isMissing(i));
+      made.missing.push_back(part.gap(i));
   }
-  if (!made.lacksSome())
-    made.missing.clear();
+  made.dropEmptyGaps();
+  return made;
+}
+
+Series stackNone(const Series &model, const std::vector<Axis> &axes) {
+  Series made = likeOf(model);
+  made.axes = axes;
+  made.axes.insert(made.axes.end(), model.axes.begin(), model.axes.end());
+  if (made.moments())
+    made.axes.back().labels.clear();
   return made;
 }
 

@@ -28,13 +28,24 @@ struct Axis {
   bool operator==(const Axis &other) const = default;
 };
 
+/// Why an entry has no value, for messages: `why` goes on from "`a.loss` has no value at step=5".
+struct Gap {
+  std::string why, help;
+  /// Measured by a run that diverged, and not finite: no reduction passes over it.
+  bool isSpoilt = false;
+};
+using GapPtr = std::shared_ptr<const Gap>;
+/// Of what was never measured: reductions over moments take the others.
+GapPtr notMeasured();
+
 /// An array whose first dimensions have names. Without names: the plain value of a finished run, such as a parameter.
 struct Series {
   std::string name;           ///< for messages
   std::vector<Axis> axes;     ///< of different names; moments are the last
   std::vector<int64_t> shape; ///< of one entry
   std::vector<double> values; ///< row-major over axes, then shape
-  std::vector<bool> missing;  ///< by entry; empty: none is
+  std::vector<GapPtr> missing; ///< by entry, null where a value is; empty: none is missing
+  std::string chosen;         ///< "rate=20, step=3": which labels `at` took, for messages
   Elem elem = Elem::Real;
   bool isSketch = false;      ///< of a run that is only checked: its axes are known (not the moments), values are not
 
@@ -42,8 +53,12 @@ struct Series {
   /// Product of the named sizes, and of `shape`.
   int64_t entries() const;
   int64_t width() const;
-  bool isMissing(int64_t entry) const { return !missing.empty() && missing[static_cast<size_t>(entry)]; }
+  GapPtr gap(int64_t entry) const { return missing.empty() ? nullptr : missing[static_cast<size_t>(entry)]; }
+  bool isMissing(int64_t entry) const { return gap(entry) != nullptr; }
+  bool isMeasured(int64_t entry) const { return !isMissing(entry) || missing[static_cast<size_t>(entry)]->isSpoilt; }
   bool lacksSome() const;
+  /// Forgets the list of gaps where there are none.
+  void dropEmptyGaps();
   std::optional<size_t> axis(llvm::StringRef name) const;
   /// The axis of moments, which is the last if there is one.
   std::optional<size_t> moments() const;
@@ -62,9 +77,12 @@ struct Series {
 };
 
 /// Arrays of the members of a sweep as one, with its axes in front. Members may have other moments, or no such array
-/// (null): what is not there is missing. Nothing where entries differ in shape.
+/// (null): what is not there is missing. Nothing where entries differ in shape, or no member has it.
 std::optional<Series> stackMembers(const std::string &name, const std::vector<Axis> &axes,
                                    const std::vector<std::shared_ptr<Series>> &members);
+
+/// What `model` is in a sweep without members: no entry, the same shape.
+Series stackNone(const Series &model, const std::vector<Axis> &axes);
 
 /// Whether a value has named axes.
 bool isNamed(const Value &value);

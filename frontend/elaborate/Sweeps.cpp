@@ -5,6 +5,17 @@
 
 namespace dyn::elab {
 
+/// Members of one sweep: each has a folder and an entry in the index.
+static constexpr int64_t mostMembers = 100'000;
+
+static bool fitsSweep(const std::string &axes, int64_t members, DiagnosticEngine &diags, Span span) {
+  if (members <= mostMembers)
+    return true;
+  diags.report(Diag::sweep_too_large, span, axes, members, mostMembers)
+      .help("leave values out: `" + axes.substr(0, axes.find(',')) + " in [0.1, 0.2]`, `seed in 0..8`");
+  return false;
+}
+
 /// The values that a swept part names, one by one: what stands in brackets need not fit into an array.
 bool ExpectEvaluator::sweptItems(const ast::ChangePart &part, Swept &swept, Frame &frame) {
   if (auto *list = ast::dynCast<ast::ArrayExpr>(part.value.get())) {
@@ -25,6 +36,8 @@ bool ExpectEvaluator::sweptItems(const ast::ChangePart &part, Swept &swept, Fram
     return false;
   swept.written.push_back(part.value.get());
   if (auto *range = value.as<Range>()) {
+    if (!fitsSweep(part.path.text(), range->high - range->low, diags, part.value->span))
+      return false;
     for (int64_t i = range->low; i < range->high; ++i)
       swept.values.push_back(e.integer(i, part.value->span));
   } else {
@@ -34,6 +47,8 @@ bool ExpectEvaluator::sweptItems(const ast::ChangePart &part, Swept &swept, Fram
           .help("write `" + part.path.text() + " in [" + print(*part.value) + "]`");
       return false;
     }
+    if (!fitsSweep(part.path.text(), static_cast<int64_t>(array->values.size()), diags, part.value->span))
+      return false;
     for (double number : array->values)
       swept.values.push_back(Value(Const{number, array->elem, array->elem == Elem::Real, ""}, part.value->span));
   }
@@ -93,6 +108,14 @@ bool ExpectEvaluator::checkAxes(const ast::RunStmt &stmt, llvm::ArrayRef<Swept> 
           .help("an axis has the last name of what is swept: give the train a hyperparameter with a name of its own");
       return false;
     }
+  std::string axes;
+  int64_t members = 1;
+  for (const Swept &one : swept) {
+    axes += (axes.empty() ? "" : ", ") + one.axis.name;
+    members *= one.axis.size(); // each at most `mostMembers`
+    if (!fitsSweep(axes, members, diags, stmt.span))
+      return false;
+  }
   return true;
 }
 
@@ -110,6 +133,20 @@ bool ExpectEvaluator::setMember(const Swept &swept, int64_t position, TrainReque
     return false;
   member.seed = static_cast<uint64_t>(*seed);
   return true;
+}
+
+/// A run as a member of a sweep: called `s.at(rate=0.5, seed=1)`, with the numbers that made it what it is.
+static std::shared_ptr<RunResult> asMember(const RunResult &run, const RunResult &sweep, int64_t number) {
+  auto member = std::make_shared<RunResult>(run);
+  Series place;
+  place.axes = sweep.axes;
+  member->name = sweep.name + ".at(" + place.place(number) + ")";
+  for (const Axis &axis : llvm::reverse(sweep.axes)) {
+    if (axis.words.empty() && axis.name != "seed")
+      member->hyperparameters.try_emplace(axis.name, axis.labels[static_cast<size_t>(number % axis.size())]);
+    number /= axis.size();
+  }
+  return member;
 }
 
 Value ExpectEvaluator::sweep(const ast::RunStmt &stmt, const TrainRequest &base, llvm::ArrayRef<Swept> swept, const Runs &runs) {
@@ -143,6 +180,8 @@ Value ExpectEvaluator::sweep(const ast::RunStmt &stmt, const TrainRequest &base,
   result->members = runs.sweep(std::move(request));
   if (result->members.empty())
     return {};
+  for (size_t member = 0; member < result->members.size(); ++member)
+    result->members[member] = asMember(*result->members[member], *result, static_cast<int64_t>(member));
   result->isSketch = llvm::any_of(result->members, [](auto &member) { return member->isSketch; });
   return Value(result, stmt.span);
 }

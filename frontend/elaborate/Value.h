@@ -228,6 +228,8 @@ std::string describeType(mlir::RankedTensorType type);
 std::string describeKnown(const Value &value);
 /// "no arguments", "one argument", "3 arguments"
 std::string describeArguments(size_t count);
+/// Whether the left side of `and`, `or` says what comes out.
+bool decides(ast::BinaryOp op, const Value &left);
 /// Whether a run can hold an array of this shape; false after a report. Sizes are checked before anything multiplies
 /// them.
 bool fitsMemory(llvm::ArrayRef<int64_t> shape, DiagnosticEngine &diags, Span span);

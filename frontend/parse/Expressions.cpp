@@ -304,14 +304,19 @@ ExprPtr Builder::number(antlr4::tree::TerminalNode *token) {
   const char *begin = digits.data() + (hex ? 2 : 0), *end = digits.data() + digits.size();
   bool fits = true;
   if (node->isInteger) {
-    fits = std::from_chars(begin, end, node->integer, hex ? 16 : 10).ec == std::errc();
+    // The largest whole number that a double holds together with all below it.
+    constexpr decltype(node->integer) most = 1LL << 53;
+    fits = std::from_chars(begin, end, node->integer, hex ? 16 : 10).ec == std::errc() && node->integer <= most;
     node->value = static_cast<double>(node->integer);
   } else {
     fits = std::from_chars(begin, end, node->value).ec == std::errc();
   }
-  if (!fits)
-    diags.report(Diag::number_out_of_range, node->span, node->text,
-                 node->isInteger ? "64 bits" : "a double-precision number");
+  if (!fits) {
+    auto report = diags.report(Diag::number_out_of_range, node->span, node->text,
+                               node->isInteger ? "53 bits" : "a double-precision number");
+    if (node->isInteger && !hex)
+      report.help("write a real: `" + digits + ".0`");
+  }
   return node;
 }
 

@@ -17,6 +17,8 @@ namespace {
 
 /// Constants with more elements are read from memory: code for a large table takes long to make.
 constexpr int64_t mostInCode = 64;
+/// Elements of a value that is kept: 1 GiB of doubles.
+constexpr int64_t mostShown = int64_t(1) << 27;
 
 plan::Element elementOf(Type type) {
   if (type.isInteger(1))
@@ -148,8 +150,15 @@ std::shared_ptr<elab::Series> arrayIn(Session &session, int64_t arena, RankedTen
 bool runProgram(ArrayProgram &program, std::vector<elab::Value *> &arrays, const std::vector<int64_t> &arenas,
                 Workspace &work, Timings &timings) {
   std::vector<RankedTensorType> types;
-  for (elab::Value *array : arrays)
+  for (elab::Value *array : arrays) {
     types.push_back(array->as<elab::Tensor>()->type());
+    if (int64_t count = types.back().getNumElements(); count > mostShown) {
+      work.diags.report(Diag::cannot_compute, Span(), "a value of " + std::to_string(count) + " elements; a session keeps at most " +
+                                                          std::to_string(mostShown))
+          .help("reduce it, `mean(…)`, or take a part, `x[0:10]`");
+      return false;
+    }
+  }
   if (!lowerToNd(*program.module, work.diags, {}, &timings))
     return false;
   auto compiled = compileNd(*program.module, program.plan, nullptr, work.diags, {}, &timings);

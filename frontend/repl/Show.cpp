@@ -35,16 +35,19 @@ class ArrayPrinter {
 public:
   ArrayPrinter(const Array &array, size_t indent)
       : array(array), indent(indent), isLong(array.values.size() > mostElements) {
-    forShown(0, 0, [&](size_t at) { width = std::max(width, number(array.values[at], array.elem).size()); });
+    forShown(0, 0, [&](size_t at) { width = std::max(width, textAt(at).size()); });
   }
 
   std::string text() {
     if (array.shape.empty())
-      return array.values.empty() ? "" : number(array.values.front(), array.elem);
+      return array.values.empty() ? "" : textAt(0);
     return level(0, 0);
   }
 
 private:
+  std::string textAt(size_t at) const {
+    return !array.missing.empty() && array.missing[at] ? "missing" : number(array.values[at], array.elem);
+  }
   int64_t stride(size_t dim) const {
     int64_t size = 1;
     for (size_t d = dim + 1; d < array.shape.size(); ++d)
@@ -77,7 +80,7 @@ private:
         column += 3;
         continue;
       }
-      std::string item = isRow ? number(array.values[static_cast<size_t>(offset + i)], array.elem)
+      std::string item = isRow ? textAt(static_cast<size_t>(offset + i))
                                : level(dim + 1, offset + i * stride(dim));
       if (isRow && array.shape.size() > 1)
         item.insert(0, width - item.size(), ' ');
@@ -156,6 +159,9 @@ static std::string showMetric(const elab::Series &series, size_t indent) {
     array.shape.insert(array.shape.begin(), series.axes[i].size());
   array.values = series.values;
   array.elem = series.elem;
+  // What a run that diverged measured stands as it is.
+  for (size_t i = 0; !series.missing.empty() && i < array.values.size(); ++i)
+    array.missing.push_back(series.isMissing(static_cast<int64_t>(i) / series.width()) && std::isfinite(array.values[i]));
   std::string text = show(array, indent) + " : " + typeOf(array);
   for (const elab::Axis &axis : series.axes)
     if (axis.size() > 0)

@@ -11,6 +11,7 @@ struct Array {
   std::vector<int64_t> shape;
   std::vector<double> values;
   elab::Elem elem = elab::Elem::Real;
+  std::vector<bool> missing = {}; ///< by number; empty: none is
 };
 
 /// The numbers on as many lines as they need, long dimensions shortened to their ends; lines after the first are

@@ -1,6 +1,7 @@
 //===- Loader.cpp ---------------------------------------------------------===//
 #include "runtime/data/Loader.h"
 
+#include "runtime/Ending.h"
 #include "runtime/Random.h"
 #include "runtime/data/Reader.h"
 
@@ -84,7 +85,9 @@ private:
       Status status = readers[i]->read(lo, hi, raw);
       if (!status.isOk())
         return status;
-      std::fill(raw + (hi - lo) * input.width, raw + source.chunk * input.width, 0.0);
+      // Rows that are not there repeat the last one: whatever it can be computed from, they can.
+      for (int64_t row = hi - lo; row < source.chunk; ++row)
+        std::copy_n(raw + (hi - lo - 1) * input.width, input.width, raw + row * input.width);
     }
     ctx.clock.rows_base = lo;
     function(&ctx);
@@ -104,7 +107,9 @@ private:
       const plan::Site &site = plan.sites[static_cast<size_t>(ctx.status_site)];
       what += "`" + site.what + "` (" + site.spec + ") ";
     }
-    if (ctx.status == DYN_BAD_INDEX)
+    if (dividesByZero(plan, ctx))
+      what += "divides a whole number by 0 and ";
+    else if (ctx.status == DYN_BAD_INDEX)
       what += "index " + std::to_string(ctx.status_value) + " is not below " + std::to_string(ctx.status_bound) + " ";
     return Status::error(what + "failed for a row from " + place(lo) + " to " + place(hi - 1));
   }
