@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records 30 steps of rules that hold another rule, and of Muon, in float64.
 
-    record_held.py RULE > RULE.json        (sam, lookahead, ema, muon; needs jax)
+    record_held.py RULE > RULE.json        (ema, muon; needs jax)
 
 Gradients are JAX's, the recurrences are written out here in plain NumPy, so nothing of Dyn takes part. The
 problems are those of problems.dyn, and for Muon two more, of test/stdlib/optimizers/muon.dyn.
@@ -79,23 +79,6 @@ def tree(f, *trees):
     return {name: f(*(t[name] for t in trees)) for name in trees[0]}
 
 
-class Sgd:
-    def __init__(self, lr):
-        self.lr = lr
-
-    def __call__(self, p, g, gradient):
-        return tree(lambda p, g: p - self.lr * g, p, g)
-
-
-class Momentum:
-    def __init__(self, lr, beta=0.9):
-        self.lr, self.beta, self.v = lr, beta, None
-
-    def __call__(self, p, g, gradient):
-        self.v = tree(lambda v, g: self.beta * v + g, self.v or tree(np.zeros_like, p), g)
-        return tree(lambda p, v: p - self.lr * v, p, self.v)
-
-
 class AdamW:
     def __init__(self, lr, b1=0.9, b2=0.999, eps=1e-8, decay=0.01):
         self.lr, self.b1, self.b2, self.eps, self.decay = lr, b1, b2, eps, decay
@@ -111,28 +94,6 @@ class AdamW:
             hat = m / (1 - self.b1 ** self.t)
             return p - self.lr * (hat / (np.sqrt(v / (1 - self.b2 ** self.t)) + self.eps) + self.decay * p)
         return tree(step, p, self.m, self.v)
-
-
-class Sam:
-    def __init__(self, base, rho=0.05):
-        self.base, self.rho = base, rho
-
-    def __call__(self, p, g, gradient):
-        norm = np.sqrt(sum(np.sum(x ** 2) for x in g.values()))
-        return self.base(p, gradient(tree(lambda p, g: p + self.rho * g / norm, p, g)), gradient)
-
-
-class Lookahead:
-    def __init__(self, base, alpha=0.5, period=5):
-        self.base, self.alpha, self.period, self.t, self.slow = base, alpha, period, 0, None
-
-    def __call__(self, p, g, gradient):
-        self.slow = self.slow or p
-        p = self.base(p, g, gradient)
-        self.t += 1
-        if self.t % self.period == 0:
-            p = self.slow = tree(lambda s, p: s + self.alpha * (p - s), self.slow, p)
-        return p
 
 
 class Ema:
@@ -173,10 +134,6 @@ def cases(rates, rule):
 
 
 RECORDS = {
-    "sam": lambda: cases({"rosenbrock": 2e-4, "softmax": 0.1, "mlp": 0.1, "matrix": 0.05},
-                         lambda lr: Sam(Momentum(lr))),
-    "lookahead": lambda: cases({"rosenbrock": 0.05, "softmax": 0.02, "mlp": 0.01, "matrix": 0.05},
-                               lambda lr: Lookahead(AdamW(lr))),
     "ema": lambda: cases({"rosenbrock": 0.05, "softmax": 0.02, "mlp": 0.01, "matrix": 0.05},
                          lambda lr: Ema(AdamW(lr))),
     "muon": lambda: {
@@ -185,8 +142,7 @@ RECORDS = {
         "mixed": (mlp, {"lr": 0.02}, Muon(0.02)),
     },
 }
-HELD = {"sam": "momentum(lr), rho 0.05", "lookahead": "adamw(lr), alpha 0.5, period 5",
-        "ema": "adamw(lr), decay 0.9", "muon": "momentum 0.95, 5 iterations; other leaves: sgd(0.1)"}
+HELD = {"ema": "adamw(lr), decay 0.9", "muon": "momentum 0.95, 5 iterations; other leaves: sgd(0.1)"}
 
 
 def record(problem, hyperparameters, rule):

@@ -1,5 +1,6 @@
 # RUN: %python %s
-"""Tests that each file of stdlib/ has a test, a header that cites its source, and declares what it is named after."""
+"""Tests that each file of stdlib/ has a test, a header that cites its source, and declares what it is named after, and
+that stdlib/README.md names each rule."""
 import pathlib
 import re
 import sys
@@ -13,6 +14,7 @@ KINDS = {
     "optimizers": "optimizer",
     "schedules": "schedule",
 }
+LISTED = {"clips", "optimizers", "schedules"}
 YEAR_OR_VERSION = re.compile(r"\b(1[89]|20)\d\d\b|\d+\.\d+\.\d+")
 
 
@@ -43,6 +45,8 @@ def faults(path):
         yield "the header has no equation"
     if not (ROOT / "test/stdlib" / folder / path.name).exists():
         yield f"has no test: write test/stdlib/{folder}/{path.name}"
+    if folder in LISTED and not re.search(rf"\b{name}\b", (ROOT / "stdlib/README.md").read_text()):
+        yield "is not named in stdlib/README.md"
 
 
 def main():

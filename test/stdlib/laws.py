@@ -46,6 +46,8 @@ NOT_PLAIN = {
     "agc_vector": "the gradient is clipped",
     "cautious": "one entry of one has the scale 1/2",
     "coupled_decay": "decays",
+    "proximal_l1": "the parameter goes towards 0",
+    "proximal_l2": "the parameter goes towards 0",
     "grokfast": "the slow part of the gradient is amplified",
     "orthograd": "of one number nothing is orthogonal to it",
     "delay_compensated": "the gradient is corrected for the way since",
