@@ -181,6 +181,12 @@ RULES = {
     "simplified_ademamix": optax(
         "contrib.simplified_ademamix", lambda o, lr, **k: o.contrib.simplified_ademamix(lr, **k),
         {"rosenbrock": 5e-3, "softmax": 2e-3, "matrix": 5e-3}, b1=0.9, b2=0.95, alpha=2.0, weight_decay=0.02),
+    "ldog": optax("chain(scale_by_distance_over_gradients, scale(-1))", lambda o, lr, **k: o.chain(
+        o.scale_by_distance_over_gradients(**k), o.scale(-lr)),
+        {"rosenbrock": 1.0, "softmax": 1.0, "matrix": 1.0}, reps_rel=0.01,
+        param_dtype="float64"),  # the first parameters are kept in float32 without it
+    "dowg": optax("contrib.dowg", lambda o, lr, **k: o.contrib.dowg(lr, **k),
+                  {"rosenbrock": 1.0, "softmax": 1.0, "matrix": 1.0}, init_estim_sq_dist=0.01),
     "normalized_sgd": optax("chain(normalize, sgd)", lambda o, lr: o.chain(o.contrib.normalize(), o.sgd(lr)),
                             {"rosenbrock": 0.05, "softmax": 0.1, "matrix": 0.1}),
     "optimistic": optax("optimistic_gradient_descent", lambda o, lr: o.optimistic_gradient_descent(lr), SGD_LIKE),
