@@ -238,9 +238,11 @@ private:
     if (!call)
       return;
     bool isRead = false, isApplied = false;
-    std::set<const Node *> numbers;
+    std::set<const Node *> numbers, callees; // a member that is called and unknown is told at its place, by the elaborator
     walk(rule.body.block ? static_cast<const Node &>(*rule.body.block) : *rule.body.value, [&](const Node &node) {
-      if (auto *member = dynCast<MemberExpr>(&node); member && member->member.text != "delta")
+      if (auto *call = dynCast<CallExpr>(&node))
+        callees.insert(call->callee.get());
+      if (auto *member = dynCast<MemberExpr>(&node); member && member->member.text != "delta" && !callees.count(member))
         numbers.insert(member->base.get());
       auto *name = dynCast<NameExpr>(&node);
       if (!name || name->name != parameter.name.text)
