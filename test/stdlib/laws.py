@@ -48,6 +48,7 @@ NOT_PLAIN = {
     "coupled_decay": "decays",
     "proximal_l1": "the parameter goes towards 0",
     "proximal_l2": "the parameter goes towards 0",
+    "trust_ratio": "the step is scaled to the parameter",
     "grokfast": "the slow part of the gradient is amplified",
     "orthograd": "of one number nothing is orthogonal to it",
     "delay_compensated": "the gradient is corrected for the way since",
