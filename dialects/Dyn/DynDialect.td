@@ -29,15 +29,17 @@ def Dyn_AxesAttr : Dyn_Encoding<"Axes", "axes"> {
   let summary = "the named axes over which a value varies besides its visible dimensions";
   let description = [{
     `tensor<64xf32, #dyn.axes<["example"]>>` is one vector of 64 for each example. Names are sorted; two sets meet
-    in their union.
+    in their union. `range` is how the visible dimension is cut, if the value is also leaf-wise or a tree:
+    `tensor<650xf32, #dyn.axes<["example"], #dyn.tree<[[64, 10], [10]]>>>` is one tree for each example.
   }];
-  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names);
-  let assemblyFormat = "`<` `[` $names `]` `>`";
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$names, OptionalParameter<"::mlir::Attribute">:$range);
+  let assemblyFormat = "`<` `[` $names `]` (`,` $range^)? `>`";
   let extraClassDeclaration = [{
     bool contains(::llvm::StringRef name) const;
-    /// The set with `names` added, sorted.
-    static AxesAttr of(::mlir::MLIRContext *context, ::llvm::ArrayRef<::llvm::StringRef> names);
-    /// Without `name`; null when nothing is left.
+    /// The set of `names`, sorted, on a value cut by `range` (null: not cut).
+    static AxesAttr of(::mlir::MLIRContext *context, ::llvm::ArrayRef<::llvm::StringRef> names,
+                       ::mlir::Attribute range = {});
+    /// Without `name`: the range, or null, when no axis is left.
     ::mlir::Attribute without(::llvm::StringRef name) const;
   }];
 }

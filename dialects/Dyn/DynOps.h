@@ -26,6 +26,12 @@ namespace dyn::ir {
 bool carries(mlir::Type type, llvm::StringRef name);
 /// The type with another encoding (null: none).
 mlir::RankedTensorType withEncoding(mlir::Type type, mlir::Attribute encoding);
+/// How the visible dimension of a value is cut (leaves, tree, one a leaf); null: not at all.
+mlir::Attribute rangeOf(mlir::Attribute encoding);
+/// Its named axes alone; null: none.
+mlir::Attribute axesOf(mlir::Attribute encoding);
+/// The type cut in another way (null: not at all), over the same axes.
+mlir::RankedTensorType withRange(mlir::Type type, mlir::Attribute range);
 } // namespace dyn::ir
 
 #endif // DYN_DIALECTS_DYN_DYNOPS_H

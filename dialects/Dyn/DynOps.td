@@ -66,10 +66,11 @@ def Dyn_SocketOp : Dyn_Op<"socket", [Symbol, SingleBlock, NoTerminator, NoRegion
   }];
 }
 
-def Dyn_YieldOp : Dyn_Op<"yield", [Pure, Terminator, ParentOneOf<["ObjectiveOp"]>]> {
-  let summary = "the value of an objective";
-  let arguments = (ins Dyn_Float:$value);
-  let assemblyFormat = "$value attr-dict `:` type($value)";
+def Dyn_YieldOp
+    : Dyn_Op<"yield", [Pure, Terminator, ParentOneOf<["ObjectiveOp", "DerivativeOp", "WithBackwardOp"]>]> {
+  let summary = "the value of an objective, the values of a function";
+  let arguments = (ins Variadic<Dyn_Tensor>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
 //===----------------------------------------------------------------------===//
@@ -137,7 +138,7 @@ def Dyn_VaryOp : Dyn_Op<"vary", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Dyn_RecastOp : Dyn_Op<"recast", [Pure, DeclareOpInterfaceMethods<Differentiable>]> {
+def Dyn_RecastOp : Dyn_Op<"recast", [Pure, DeclareOpInterfaceMethods<Differentiable, ["buildJvp"]>]> {
   let summary = "the same elements read as a range, leaves or a tree";
   let arguments = (ins Dyn_Tensor:$input);
   let results = (outs Dyn_Tensor:$result);
@@ -158,6 +159,62 @@ def Dyn_LeafSpreadOp : Dyn_Op<"leaf_spread", [Pure]> {
   let arguments = (ins Dyn_Tensor:$input);
   let results = (outs Dyn_Tensor:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Derivatives of functions
+//===----------------------------------------------------------------------===//
+
+def Dyn_DerivativeModeEnum : I32Enum<"DerivativeMode", "what is asked about a function", [
+    I32EnumCase<"forward", 0>, I32EnumCase<"reverse", 1>, I32EnumCase<"jacobian", 2>]> {
+  let cppNamespace = "::dyn::ir";
+}
+def Dyn_DerivativeMode : EnumAttr<Dyn_Dialect, Dyn_DerivativeModeEnum, "mode">;
+
+def Dyn_DerivativeOp : Dyn_Op<"derivative", [AttrSizedOperandSegments]> {
+  let summary = "a function's values at a point, and its derivative there";
+  let description = [{
+    The region is the function: block argument k is point k, `dyn.yield` gives its values y. What it uses from outside
+    is constant. Results are the values, then
+
+    - forward: for each value its derivative along `directions`, one a point, J v;
+    - reverse: for each point the cotangent that `directions`, one a value, give it, J^T u;
+    - jacobian: for each value and each point J itself, with the dimensions of the value, then those of the point.
+
+    Where points and values carry an axis, each element has its own derivative (no element of it may enter another's
+    value). `batched` says that the axis has become a leading dimension of all of them. The directions of a jacobian
+    are empty. Expanded by dyn-expand-gradients, inner ones first. Example: test/passes/expand/derivatives.mlir.
+  }];
+  let arguments = (ins Dyn_DerivativeMode:$mode, Variadic<Dyn_Float>:$points, Variadic<Dyn_Float>:$directions,
+                       UnitAttr:$batched);
+  let results = (outs Variadic<Dyn_Float>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $mode `at` $points (`along` $directions^)? (`batched` $batched^)? attr-dict-with-keyword $body `:`
+    functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The values of the function inside the region.
+    ::mlir::OperandRange getValues() { return getBody().front().getTerminator()->getOperands(); }
+  }];
+}
+
+def Dyn_WithBackwardOp : Dyn_Op<"with_backward", [DeclareOpInterfaceMethods<Differentiable, ["buildJvp"]>]> {
+  let summary = "a function whose derivative is written beside it";
+  let description = [{
+    `function` has the operands as arguments and yields the results. `backward` has the operands, then a cotangent a
+    result, and yields a cotangent an operand; it stands for the transposed derivative, so it is linear in the
+    cotangents, and the forward derivative is its transpose in turn. dyn-expand-gradients leaves the function alone
+    once it has been differentiated.
+  }];
+  let arguments = (ins Variadic<Dyn_Float>:$inputs);
+  let results = (outs Variadic<Dyn_Float>:$results);
+  let regions = (region SizedRegion<1>:$function, SizedRegion<1>:$backward);
+  let assemblyFormat = [{
+    $inputs attr-dict-with-keyword $function `backward` $backward `:` functional-type(operands, results)
+  }];
   let hasVerifier = 1;
 }
 

@@ -9,9 +9,11 @@
 #include "passes/expand/Passes.h"
 
 #include "passes/expand/Kinds.h"
+#include "passes/expand/Segments.h"
 
 #include "dialects/Nd/NdBatch.h"
 
+#include <functional>
 #include <limits>
 
 #define DEBUG_TYPE "dyn-batch-example"
@@ -45,15 +47,17 @@ static bool varies(Operation *op) {
 
 class BodyBatcher {
 public:
-  BodyBatcher(Block &block, Rows rows) : block(block), rows(rows), builder(block.getParentOp()->getContext()) {}
+  BodyBatcher(Block &block, Rows rows) : block(block), rows(rows), builder(block.getParentOp()->getContext()) {
+    request.size = rows.size;
+    request.varies = varies;
+    request.strip = strip;
+    request.foreign = rewriting;
+    request.variesValue = variesValue;
+  }
 
   LogicalResult run() {
     Block fresh;
     builder.setInsertionPointToEnd(&fresh);
-    auto strip = [](RankedTensorType type) { return RankedTensorType::get(type.getShape(), type.getElementType()); };
-    auto foreign = [this](OpBuilder &at, Operation *op, ArrayRef<Value> inputs, ArrayRef<bool> batched,
-                          SmallVectorImpl<Result> &results) { return rewrite(at, op, inputs, batched, results); };
-    BatchRequest request{rows.size, varies, strip, foreign, variesValue};
     nd::BatchMap map;
     LogicalResult result = success();
     for (Operation &op : block)
@@ -73,6 +77,21 @@ public:
 
 private:
   using Result = std::pair<Value, bool>;
+
+  static RankedTensorType strip(RankedTensorType type) {
+    return RankedTensorType::get(type.getShape(), type.getElementType());
+  }
+  /// The type that stands for it in what is differentiated: how a tree is cut stays, so that each leaf is a variable.
+  RankedTensorType batchedType(Type type) const {
+    auto tensor = cast<RankedTensorType>(type);
+    if (!carries(type, "example"))
+      return tensor;
+    return withEncoding(nd::withLeading(strip(tensor), rows.size), rangeOf(tensor.getEncoding()));
+  }
+  Value recastTo(Type type, Value value) {
+    return value.getType() == type ? value : RecastOp::create(builder, value.getLoc(), type, value).getResult();
+  }
+  Value plain(Value value) { return recastTo(strip(cast<RankedTensorType>(value.getType())), value); }
 
   /// An op that is not of nd, at the top or inside a loop or a branch.
   LogicalResult rewrite(OpBuilder &at, Operation *op, ArrayRef<Value> inputs, ArrayRef<bool> batched,
@@ -94,9 +113,63 @@ private:
       Value result = combine(over, over.getAxis() == "example" ? input() : Value());
       if (!result)
         return failure();
+      // What was a tree for each example is a tree.
+      if (result.getType() != over.getType())
+        result = RecastOp::create(builder, op->getLoc(), over.getType(), result).getResult();
       results.push_back({result, false});
-    } else
+    } else if (isa<RecastOp>(op) && batched[0])
+      results.push_back({plain(inputs[0]), true}); // the cut of a range is dropped with the axis
+    else if (isa<DerivativeOp, WithBackwardOp>(op))
+      return rebuild(op, inputs, results);
+    else
       return copy(op, inputs, batched, results);
+    return success();
+  }
+
+  /// A function with its derivative: the types of its arguments and results say which have the dimension.
+  LogicalResult rebuild(Operation *op, ArrayRef<Value> inputs, SmallVectorImpl<Result> &results) {
+    nd::BatchMap captured;
+    SmallVector<Value> own = getInputs(op);
+    for (size_t i = op->getNumOperands(); i < own.size(); ++i)
+      captured[own[i]] = {inputs[i], variesValue(own[i])};
+    OperationState state(op->getLoc(), op->getName());
+    for (auto [old, input] : llvm::zip(op->getOperands(), inputs))
+      state.addOperands(recastTo(batchedType(old.getType()), input));
+    for (Type type : op->getResultTypes())
+      state.addTypes(batchedType(type));
+    state.propertiesAttr = op->getPropertiesAsAttribute();
+    for (size_t r = 0; r < op->getNumRegions(); ++r)
+      state.addRegion();
+    Operation *made = builder.create(state);
+    for (auto [from, to] : llvm::zip(op->getRegions(), made->getRegions()))
+      if (failed(fill(from, to, captured))) {
+        made->erase();
+        return failure();
+      }
+    auto derivative = dyn_cast<DerivativeOp>(made);
+    if (derivative && llvm::any_of(op->getResults(), variesValue))
+      derivative.setBatched(true);
+    for (auto [old, result] : llvm::zip(op->getResults(), made->getResults()))
+      results.push_back({variesValue(old) ? plain(result) : result, variesValue(old)});
+    return success();
+  }
+
+  LogicalResult fill(Region &from, Region &to, const nd::BatchMap &captured) {
+    OpBuilder::InsertionGuard guard(builder);
+    Block &block = to.emplaceBlock();
+    nd::BatchMap map = captured;
+    for (BlockArgument argument : from.getArguments())
+      map[argument] = {block.addArgument(batchedType(argument.getType()), argument.getLoc()), variesValue(argument)};
+    builder.setInsertionPointToEnd(&block);
+    if (failed(nd::batchBlock(builder, from.front(), map, request)))
+      return failure();
+    SmallVector<Value> yields;
+    for (Value value : from.front().getTerminator()->getOperands()) {
+      auto found = map.find(value);
+      nd::BatchedValue now = found == map.end() ? nd::BatchedValue{value, false} : found->second;
+      yields.push_back(recastTo(batchedType(value.getType()), variesValue(value) ? nd::batchedOf(builder, now, rows.size) : now.value));
+    }
+    YieldOp::create(builder, from.front().getTerminator()->getLoc(), yields);
     return success();
   }
 
@@ -202,10 +275,16 @@ private:
   Block &block;
   Rows rows;
   OpBuilder builder;
+  BatchRequest request;
+  /// Called while `request` is in use.
+  const std::function<LogicalResult(OpBuilder &, Operation *, ArrayRef<Value>, ArrayRef<bool>, SmallVectorImpl<Result> &)>
+      rewriting = [this](OpBuilder &at, Operation *op, ArrayRef<Value> inputs, ArrayRef<bool> batched,
+                         SmallVectorImpl<Result> &results) { return rewrite(at, op, inputs, batched, results); };
 };
 
 struct BatchExample : public expand::impl::BatchExamplePassBase<BatchExample> {
   void runOnOperation() override {
+    expand::expandSegments(getOperation());
     WalkResult result = getOperation().walk([&](Operation *op) {
       Rows rows{-1, 0, false};
       if (auto objective = dyn_cast<ObjectiveOp>(op))

@@ -1,11 +1,15 @@
 //===- ExpandGradients.cpp - the objective and its derivative in place ----===//
 //
 // After this pass sockets hold plain computations: the objective's body, and
-// for a gradient its reverse mode. What two calls share (the loss beside its
-// gradient) is left to CSE. No `dyn.loss`, `dyn.gradient` or objective is left.
+// for a gradient its reverse mode; a `dyn.derivative` becomes its function and
+// a sweep, inner ones first. What two calls share (the loss beside its
+// gradient) is left to CSE. No `dyn.loss`, `dyn.gradient`, `dyn.derivative`,
+// `dyn.with_backward` or objective is left.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/expand/Passes.h"
+
+#include "passes/expand/Derivatives.h"
 
 #include "passes/differentiate/Differentiate.h"
 
@@ -23,15 +27,9 @@ using namespace dyn::ir;
 /// The leaves of a tree as values of their own shapes.
 static SmallVector<Value> leavesOf(OpBuilder &builder, Location loc, Value tree) {
   auto encoding = cast<TreeAttr>(cast<RankedTensorType>(tree.getType()).getEncoding());
-  Value flat = RecastOp::create(builder, loc, withEncoding(tree.getType(), {}), tree).getResult();
-  SmallVector<int64_t> offsets = encoding.offsets();
-  SmallVector<Value> leaves;
-  for (auto [i, shape] : llvm::enumerate(encoding.getShapes())) {
-    Value part = nd::SliceOp::create(builder, loc, flat, ArrayRef<int64_t>{offsets[i]},
-                                     ArrayRef<int64_t>{offsets[i + 1] - offsets[i]}, ArrayRef<int64_t>{1})
-                     .getResult();
-    leaves.push_back(nd::ReshapeOp::create(builder, loc, part, shape.asArrayRef()).getResult());
-  }
+  SmallVector<Value> leaves = expand::flatLeaves(builder, loc, tree);
+  for (auto [leaf, shape] : llvm::zip(leaves, encoding.getShapes()))
+    leaf = nd::ReshapeOp::create(builder, loc, leaf, shape.asArrayRef()).getResult();
   return leaves;
 }
 
@@ -43,30 +41,44 @@ static Value inlineObjective(OpBuilder &builder, ObjectiveOp objective, ArrayRef
     map.map(argument, leaf);
   for (Operation &op : body.without_terminator())
     builder.clone(op, map);
-  return map.lookupOrDefault(cast<YieldOp>(body.getTerminator()).getValue());
+  return map.lookupOrDefault(body.getTerminator()->getOperand(0));
 }
 
 namespace {
 struct ExpandGradients : public expand::impl::ExpandGradientsPassBase<ExpandGradients> {
   void runOnOperation() override {
-    SmallVector<LossOp> losses;
-    SmallVector<GradientOp> gradients;
     SmallVector<ObjectiveOp> objectives;
-    getOperation().walk([&](Operation *op) {
-      if (auto loss = dyn_cast<LossOp>(op))
-        losses.push_back(loss);
-      else if (auto gradient = dyn_cast<GradientOp>(op))
-        gradients.push_back(gradient);
-      else if (auto objective = dyn_cast<ObjectiveOp>(op))
-        objectives.push_back(objective);
-    });
-    for (LossOp loss : losses)
-      expandLoss(loss);
-    for (GradientOp gradient : gradients)
-      if (failed(expandGradient(gradient)))
+    SmallVector<Operation *> losses;
+    getOperation().walk([&](ObjectiveOp objective) { objectives.push_back(objective); });
+    // What the objective holds is expanded once, before it is copied.
+    for (ObjectiveOp objective : objectives)
+      if (failed(expandInside(objective)))
         return signalPassFailure();
+    getOperation().walk([&](LossOp loss) { losses.push_back(loss); });
+    for (Operation *loss : losses)
+      expandLoss(cast<LossOp>(loss));
+    if (failed(expandInside(getOperation())))
+      return signalPassFailure();
     for (ObjectiveOp objective : objectives)
       objective.erase();
+    expand::dropBackward(getOperation());
+  }
+
+  /// Inner derivatives first, so that outer ones see plain ops.
+  LogicalResult expandInside(Operation *root) {
+    SmallVector<Operation *> derivatives;
+    root->walk<WalkOrder::PostOrder>([&](Operation *op) {
+      if (isa<GradientOp, DerivativeOp>(op))
+        derivatives.push_back(op);
+    });
+    for (Operation *op : derivatives) {
+      auto derivative = dyn_cast<DerivativeOp>(op);
+      auto refuse = [](Operation *at, const Twine &reason) { at->emitError("no derivative here: ") << reason; };
+      if (failed(derivative ? LogicalResult(expand::expandDerivative(derivative, refuse))
+                            : expandGradient(cast<GradientOp>(op))))
+        return failure();
+    }
+    return success();
   }
 
   ObjectiveOp objectiveOf(Operation *op, FlatSymbolRefAttr name) {

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/expand/Passes.h"
 
-#include "passes/expand/Kinds.h"
+#include "passes/expand/Segments.h"
 
 #define DEBUG_TYPE "dyn-expand-leaves"
 
@@ -19,28 +19,6 @@ namespace dyn::expand {
 using namespace mlir;
 using namespace dyn;
 using namespace dyn::ir;
-
-/// leaf_reduce(x)_s = segment_reduce(x, offsets)_s
-static void expandReduce(LeafReduceOp op) {
-  OpBuilder builder(op);
-  auto leaves = cast<LeavesAttr>(cast<RankedTensorType>(op.getInput().getType()).getEncoding());
-  Value flat = RecastOp::create(builder, op.getLoc(), withEncoding(op.getInput().getType(), {}), op.getInput()).getResult();
-  Value sums = nd::SegmentReduceOp::create(builder, op.getLoc(), flat, expand::reductionOf(op.getKind()),
-                                           ArrayRef<int64_t>(leaves.offsets()))
-                   .getResult();
-  op.replaceAllUsesWith(RecastOp::create(builder, op.getLoc(), op.getType(), sums).getResult());
-  op.erase();
-}
-
-/// leaf_spread(s) = segment_spread(s, offsets)
-static void expandSpread(LeafSpreadOp op) {
-  OpBuilder builder(op);
-  auto leaves = cast<LeavesAttr>(cast<RankedTensorType>(op.getType()).getEncoding());
-  Value plain = RecastOp::create(builder, op.getLoc(), withEncoding(op.getInput().getType(), {}), op.getInput()).getResult();
-  Value wide = nd::SegmentSpreadOp::create(builder, op.getLoc(), plain, ArrayRef<int64_t>(leaves.offsets())).getResult();
-  op.replaceAllUsesWith(RecastOp::create(builder, op.getLoc(), op.getType(), wide).getResult());
-  op.erase();
-}
 
 static void dropEncoding(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -64,12 +42,7 @@ namespace {
 struct ExpandLeaves : public expand::impl::ExpandLeavesPassBase<ExpandLeaves> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    module.walk([](Operation *op) {
-      if (auto reduce = dyn_cast<LeafReduceOp>(op))
-        expandReduce(reduce);
-      else if (auto spread = dyn_cast<LeafSpreadOp>(op))
-        expandSpread(spread);
-    });
+    expand::expandSegments(module);
     module.walk([](Operation *op) { dropEncodings(op); });
     module.walk([](Operation *op) {
       if (!isa<RecastOp, VaryOp>(op))
