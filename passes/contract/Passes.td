@@ -4,6 +4,18 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ReassociatePass : Pass<"reassociate", "::mlir::func::FuncOp"> {
+  let summary = "sums of products in a cheaper order";
+  let description = [{
+    `sum_b c_b d_bi x_bj` is one matrix product of `c_b d_bi` and `x_bj`, and `sum_ij (d_bi x_bj)^2` is
+    `(sum_i d_bi^2) (sum_j x_bj^2)`: neither needs the products `d_bi x_bj` of all b. A sum of a product of several
+    factors, found through multiplications, quotients, broadcasts, reshapes, selections and contractions without a
+    summed letter, becomes contractions of two factors at a time in the cheapest order, if that costs less than half of
+    making the product and adding it up. Example: test/passes/contract/reassociate.mlir.
+  }];
+  let dependentDialects = ["::dyn::nd::NdDialect"];
+}
+
 def NormalizeContractionsPass : Pass<"normalize-contractions", "::mlir::func::FuncOp"> {
   let summary = "contractions become matrix products or plain loops";
   let description = [{

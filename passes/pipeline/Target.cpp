@@ -30,6 +30,8 @@ void addCleaning(OpPassManager &pm) {
 void addFusion(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(fuse::createSettleDerivativesPass());
   addCleaning(pm);
+  pm.addNestedPass<func::FuncOp>(contract::createReassociatePass());
+  addCleaning(pm);
   pm.addNestedPass<func::FuncOp>(contract::createNormalizeContractionsPass());
   pm.addNestedPass<func::FuncOp>(createCSEPass());
   pm.addNestedPass<func::FuncOp>(fuse::createFuseKernelsPass());
