@@ -122,8 +122,6 @@ private:
   bool declaration(const Decl &decl) {
     if (const Parameters *parameters = callParameters(decl))
       live(*parameters);
-    if (auto *fn = dynCast<FnDecl>(&decl); fn && fn->backward)
-      refuseWord(fn->backward->span, "backward");
     if (auto *data = dynCast<DataDecl>(&decl))
       return (data->seed && refuse(data->seed->span, "`seed` of data is", "give the split one: `split(…, seed=0)`")) ||
              source(*data);
@@ -308,9 +306,6 @@ private:
     auto *callee = dynCast<NameExpr>(call->callee.get());
     if (callee && isLaterBuiltin(callee->name) && !world.find(callee->name))
       return refuseWord(callee->span, callee->name);
-    for (const Argument &arg : call->args)
-      if (arg.name.text == "per")
-        return refuseWord(arg.span, "per=");
     return false;
   }
 

@@ -52,6 +52,8 @@ struct Finding {
 static const Finding findings[] = {
     {"the loss has no derivative here: ", Diag::no_derivative,
      "`stop_gradient(…)` around it says that a derivative of zero is meant"},
+    {"no derivative here: ", Diag::no_derivative_passes,
+     "`stop_gradient(…)` around it says that a derivative of zero is meant"},
     {gpu::noCode, Diag::no_device_code, "the target `cpu`, without `--target`, has code for it"},
     {"the loss does not depend on `", Diag::loss_ignores, "use it in the loss, or declare it `frozen` in place of `param`"},
 };

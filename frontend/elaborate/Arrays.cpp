@@ -128,7 +128,7 @@ Value Elaborator::reshape(const Value &x, ArrayRef<int64_t> shape, Span span) {
   int64_t count = 1;
   for (int64_t size : shape)
     count *= size;
-  if (count != t->type().getNumElements() || isa_and_present<ir::LeavesAttr, ir::PerLeafAttr>(t->type().getEncoding())) {
+  if (count != t->type().getNumElements() || isa_and_present<ir::LeavesAttr, ir::PerLeafAttr>(ir::rangeOf(t->type().getEncoding()))) {
     diags.report(Diag::reshape_count, span, describeType(t->type()), describeShape(shape));
     return {};
   }
@@ -150,7 +150,7 @@ Value Elaborator::transposed(const Value &x, const ast::Expr *order, Span span, 
       perm.push_back(d);
   SmallVector<int64_t> sorted(perm);
   llvm::sort(sorted);
-  bool good = static_cast<int64_t>(perm.size()) == t->type().getRank() && !isa_and_present<ir::LeavesAttr, ir::TreeAttr>(t->type().getEncoding());
+  bool good = static_cast<int64_t>(perm.size()) == t->type().getRank() && !isa_and_present<ir::LeavesAttr, ir::TreeAttr>(ir::rangeOf(t->type().getEncoding()));
   for (size_t i = 0; good && i < sorted.size(); ++i)
     good = sorted[i] == static_cast<int64_t>(i);
   if (!good) {
@@ -166,7 +166,7 @@ Value Elaborator::transposed(const Value &x, const ast::Expr *order, Span span, 
 
 Value Elaborator::recast(const Value &x, bool toTree, Span span) {
   auto *t = x.as<Tensor>();
-  Attribute encoding = t ? t->type().getEncoding() : Attribute();
+  Attribute encoding = t ? ir::rangeOf(t->type().getEncoding()) : Attribute();
   Attribute wanted;
   if (auto leaves = dyn_cast_if_present<ir::LeavesAttr>(encoding); leaves && toTree)
     wanted = ir::TreeAttr::get(&context, leaves.getShapes());
@@ -176,7 +176,7 @@ Value Elaborator::recast(const Value &x, bool toTree, Span span) {
     diags.report(Diag::recast, span, toTree ? "tree" : "leaf", toTree ? "a leaf-wise value" : "a tree", describe(x));
     return {};
   }
-  auto type = ir::withEncoding(t->type(), wanted);
+  auto type = ir::withRange(t->type(), wanted);
   return Value(Tensor{create<ir::RecastOp>(span, type, t->value), false, 0}, span);
 }
 
@@ -184,9 +184,9 @@ Value Elaborator::flatten(const Value &x, Span span) {
   auto t = tensor(x, span);
   if (!t)
     return {};
-  Attribute encoding = t->type().getEncoding();
+  Attribute encoding = ir::rangeOf(t->type().getEncoding());
   if (isa_and_present<ir::TreeAttr>(encoding))
-    return Value(Tensor{create<ir::RecastOp>(span, ir::withEncoding(t->type(), {}), t->value), false, 0}, span);
+    return Value(Tensor{create<ir::RecastOp>(span, ir::withRange(t->type(), {}), t->value), false, 0}, span);
   if (isa_and_present<ir::LeavesAttr, ir::PerLeafAttr>(encoding)) {
     diags.report(Diag::recast, span, "flatten", "an array or a tree", describe(x)).help("`tree(x)` collects a leaf-wise value");
     return {};
@@ -195,14 +195,14 @@ Value Elaborator::flatten(const Value &x, Span span) {
 }
 
 Value Elaborator::leafOf(const Tensor &tree, const std::string &path, Span span) {
-  auto encoding = mlir::cast<ir::TreeAttr>(tree.type().getEncoding());
+  auto encoding = mlir::cast<ir::TreeAttr>(ir::rangeOf(tree.type().getEncoding()));
   SmallVector<int64_t> offsets = encoding.offsets();
   std::vector<std::string> paths;
   for (size_t i = 0; i < treeLeaves.size(); ++i) {
     paths.push_back(treeLeaves[i]->path);
     if (treeLeaves[i]->path != path || i >= encoding.getShapes().size())
       continue;
-    auto plain = create<ir::RecastOp>(span, ir::withEncoding(tree.type(), {}), tree.value);
+    auto plain = create<ir::RecastOp>(span, ir::withRange(tree.type(), {}), tree.value);
     int64_t count = offsets[i + 1] - offsets[i];
     auto flat = create<nd::SliceOp>(span, plain, ArrayRef<int64_t>{offsets[i]}, ArrayRef<int64_t>{count},
                                     ArrayRef<int64_t>{1});

@@ -118,18 +118,18 @@ Value Elaborator::select(const Value &condition, const Value &a, const Value &b,
     *y = cast(*y, elem, false, span);
   }
   // The leaves of a tree may choose each for itself.
-  if (auto tree = dyn_cast_if_present<ir::TreeAttr>(x->type().getEncoding());
-      tree && isa_and_present<ir::PerLeafAttr>(c->type().getEncoding())) {
+  if (auto tree = dyn_cast_if_present<ir::TreeAttr>(ir::rangeOf(x->type().getEncoding()));
+      tree && isa_and_present<ir::PerLeafAttr>(ir::rangeOf(c->type().getEncoding()))) {
     auto leaves = ir::LeavesAttr::get(&context, tree.getShapes());
     auto leafwise = [&](const Tensor &t) {
-      return Value(Tensor{create<ir::RecastOp>(span, ir::withEncoding(t.type(), leaves), t.value), t.number, 0}, span);
+      return Value(Tensor{create<ir::RecastOp>(span, ir::withRange(t.type(), leaves), t.value), t.number, 0}, span);
     };
     return recast(select(condition, leafwise(*x), leafwise(*y), span), true, span);
   }
   if (c->type().getRank() == 0 && x->type().getRank() != 0)
     *c = broadcastScalar(*c, x->type(), span);
-  else if (isa_and_present<ir::PerLeafAttr>(c->type().getEncoding()) &&
-           isa_and_present<ir::LeavesAttr>(x->type().getEncoding()))
+  else if (isa_and_present<ir::PerLeafAttr>(ir::rangeOf(c->type().getEncoding())) &&
+           isa_and_present<ir::LeavesAttr>(ir::rangeOf(x->type().getEncoding())))
     *c = spread(*c, x->type(), span);
   else if (c->type().getRank() != 0 && x->type().getRank() == 0) {
     *x = broadcastScalar(*x, c->type(), span);
@@ -374,6 +374,10 @@ Value Elaborator::callOther(const std::string &name, const Args &args, const std
   if (name == "last" || name == "first" || name == "steps" || name == "first_step" || name == "same" ||
       name == "default")
     return callSeries(name, values, span);
+  if (name == "index" && onSocketCall)
+    return onSocketCall("index." + print(*args.positional[0]), {}, span, frame);
+  if (llvm::is_contained({"grad", "value_and_grad", "vjp", "jvp", "hvp", "hessian", "jacobian"}, name))
+    return derivativeOf(name, values[0], args);
   diags.report(Diag::builtin_later, span, name);
   return {};
 }
@@ -409,11 +413,11 @@ Value Elaborator::unflatten(const Value &x, Span span) {
       count *= size;
     total += count;
   }
-  if (!t || t->type().getEncoding() || t->type().getShape() != ArrayRef<int64_t>{total}) {
+  if (!t || ir::rangeOf(t->type().getEncoding()) || t->type().getShape() != ArrayRef<int64_t>{total}) {
     diags.report(Diag::recast, span, "unflatten", "a vector of all " + std::to_string(total) + " parameters", describe(x));
     return {};
   }
-  auto type = ir::withEncoding(t->type(), ir::TreeAttr::get(&context, shapes));
+  auto type = ir::withRange(t->type(), ir::TreeAttr::get(&context, shapes));
   return Value(Tensor{create<ir::RecastOp>(span, type, t->value), false, 0}, span);
 }
 
@@ -421,7 +425,7 @@ Value Elaborator::sizeOf(const Value &x, const ast::Expr *axis, Span span, Frame
   auto t = tensor(x, span);
   if (!t)
     return {};
-  if (auto leaves = dyn_cast_if_present<ir::LeavesAttr>(t->type().getEncoding()))
+  if (auto leaves = dyn_cast_if_present<ir::LeavesAttr>(ir::rangeOf(t->type().getEncoding())))
     return reduce(nd::ReduceKind::sum, likeArray(x, 1, span), nullptr, nullptr, span, frame);
   if (!axis)
     return integer(t->type().getNumElements(), span);

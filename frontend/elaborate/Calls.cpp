@@ -90,6 +90,8 @@ Value Elaborator::call(const Value &callee, const std::vector<ast::Argument> &ar
     result = callBuiltin(builtin->name, args, span, frame);
   else if (auto *fn = callee.as<Function>())
     result = callFunction(*fn, args, span, frame);
+  else if (auto *derivative = callee.as<std::shared_ptr<const Derivative>>())
+    result = callDerivative(**derivative, args, span, frame);
   else if (callee.as<Closure>()) {
     std::vector<Value> values;
     bool good = true;
@@ -288,6 +290,8 @@ Value Elaborator::callFunction(const Function &fn, const std::vector<ast::Argume
   Frame inner{scope, frame.self, frame.site + "/" + fn.decl->name.text};
   inner.passes = frame.passes;
   inner.site += "#" + std::to_string(frame.draws++);
+  if (fn.decl->backward)
+    return runWithBackward(fn, inner, span, what);
   Value result = runBody(fn.decl->body, inner, span, what);
   if (fn.decl->result && !result.isInvalid()) {
     auto typed = conform(result, *fn.decl->result, scope, "the result of " + what, inner.resultSpan);

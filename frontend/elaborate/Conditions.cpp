@@ -75,6 +75,7 @@ void Elaborator::addHeldStates(const ast::Node &code, Scope &scope, std::vector<
       Binding *binding = name ? where.find(name->name) : nullptr;
       if (!binding)
         return true;
+      // A function that is differentiated changes no state (heldCall), so what `grad(f)` names is not looked into.
       if (auto *held = binding->value.as<Held>()) {
         for (auto &state : held->rule->states)
           if (!llvm::is_contained(names, state))
@@ -115,7 +116,7 @@ void Elaborator::executeIf(const ast::IfStmt &stmt, Frame &frame) {
   auto c = tensor(condition, stmt.condition->span, "a condition");
   if (!c)
     return;
-  bool perLeaf = isa_and_present<ir::PerLeafAttr>(c->type().getEncoding());
+  bool perLeaf = isa_and_present<ir::PerLeafAttr>(ir::rangeOf(c->type().getEncoding()));
   if (elemOf(c->type().getElementType()) != Elem::Bool || (c->type().getRank() != 0 && !perLeaf)) {
     diags.report(Diag::condition_not_scalar, stmt.condition->span, describeType(c->type()))
         .help("`where(condition, a, b)` chooses element by element");

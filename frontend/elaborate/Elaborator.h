@@ -10,6 +10,7 @@
 //   Calls.cpp        fn, closures, models            Statements.cpp blocks, assignments, writes
 //   Loops.cpp        for, while, repeat              Conditions.cpp if
 //   Types.cpp        declared types, shapes          Numbers.cpp    constants, casts, broadcasts
+//   Derivatives.cpp  grad, jvp, hessian …            Backward.cpp   functions with a `backward`
 //   Train.cpp, Objective.cpp, Sockets.cpp, Program.cpp, Rules.cpp, Changes.cpp: one train (TrainElaborator.h)
 //   Reductions.cpp   sum, mean, softmax …            Draws.cpp      distributions and draws
 //   Series, RunResult: metrics, runs, sweeps          ExpectEvaluator.cpp, Sweeps.cpp: experiments and claims
@@ -157,6 +158,8 @@ private:
   friend class TrainElaborator;
   friend class SourceOpener;
   friend class ExpectEvaluator;
+  friend class DerivativeCall;
+  friend class BackwardCall;
 
   //===--- Numbers.cpp ---===//
   mlir::Location loc(Span span);
@@ -297,6 +300,20 @@ private:
   /// they are then.
   ScopePtr capture(const ScopePtr &scope);
 
+  //===--- Derivatives.cpp ---===//
+  /// `grad(f)`, `hvp(f, wrt=x)` … as a function; invalid after a report.
+  Value derivativeOf(const std::string &name, const Value &f, const Args &args);
+  Value callDerivative(const Derivative &derivative, const std::vector<ast::Argument> &args, Span span, Frame &frame);
+  /// As above at values.
+  Value callDerivative(const Derivative &derivative, const std::vector<Value> &values, Span span, Frame &frame);
+  /// The value with `axes` added to those that it has.
+  Tensor varied(Tensor x, mlir::Attribute axes, Span span);
+  /// An op's results where nothing runs later: expanded at once. Nothing after a report.
+  std::optional<llvm::SmallVector<mlir::Value>> expandedNow(ir::DerivativeOp op, Span span);
+  //===--- Backward.cpp ---===//
+  /// The body of a function with a `backward`, whose parameters are bound in `inner`.
+  Value runWithBackward(const Function &fn, Frame &inner, Span span, const std::string &what);
+
   //===--- Types.cpp ---===//
   /// Checks a value against a declared type, binds shape names in `scope`, and gives the value as that type has it
   /// (an integer as a real, a number as an array's element).
@@ -363,6 +380,7 @@ private:
   mlir::FloatType realType;
   mlir::Attribute place; ///< axes of the place where code runs: null, or `example`
   bool inWhileCondition = false;
+  bool inDerivative = false; ///< in a function that is being differentiated
   int depth = 0;
   bool reportedDepth = false;
   size_t errorsBefore = 0;

@@ -79,7 +79,11 @@ Value Elaborator::evaluate(const ast::Expr &expr, Frame &frame) {
         return {};
       }
     }
-    Value callee = evaluate(*callExpr.callee, frame);
+    // `grad` alone is a value of a rule, and called it is the function.
+    auto *name = ast::dynCast<ast::NameExpr>(callExpr.callee.get());
+    Binding *socket = name ? frame.scope->find(name->name) : nullptr;
+    bool isFunction = socket && socket->kind == NameKind::Socket && isBuiltin(name->name);
+    Value callee = isFunction ? Value(Builtin{name->name}, name->span) : evaluate(*callExpr.callee, frame);
     return callee.isInvalid() ? Value() : call(callee, callExpr.args, span, frame);
   }
   case ast::Kind::IndexExpr:
@@ -164,6 +168,9 @@ static std::string fieldName(const ast::DataItem &item) {
 Value Elaborator::evaluateMember(const ast::MemberExpr &expr, Frame &frame) {
   std::vector<std::string> names;
   const ast::Expr *root = splitChain(expr, names);
+  if (auto *name = ast::dynCast<ast::NameExpr>(root); name && name->name == "batch" && names.size() == 1 &&
+                                                      names.front() != "size" && frame.scope->find("batch") && onSocketCall)
+    return onSocketCall("batch." + names.front(), {}, expr.span, frame);
   Value value = evaluate(*root, frame);
   for (size_t i = 0; i < names.size() && !value.isInvalid(); ++i) {
     const std::string &name = names[i];
@@ -225,11 +232,11 @@ Value Elaborator::evaluateMember(const ast::MemberExpr &expr, Frame &frame) {
       continue;
     }
     if (auto *t = value.as<Tensor>()) {
-      if (name == "T" && t->type().getRank() == 2 && !isa_and_present<ir::PerLeafAttr>(t->type().getEncoding())) {
+      if (name == "T" && t->type().getRank() == 2 && !isa_and_present<ir::PerLeafAttr>(ir::rangeOf(t->type().getEncoding()))) {
         value = Value(Tensor{create<nd::TransposeOp>(span, t->value, ArrayRef<int64_t>{1, 0}), t->number, 0}, span);
         continue;
       }
-      if (isa_and_present<ir::TreeAttr>(t->type().getEncoding()))
+      if (isa_and_present<ir::TreeAttr>(ir::rangeOf(t->type().getEncoding())))
         return leafOf(*t, joined(names, i), span);
     }
     diags.report(Diag::no_member, span, describe(value), name);
@@ -267,7 +274,7 @@ Value Elaborator::evaluateConditional(const ast::ConditionalExpr &expr, Frame &f
     diags.report(Diag::needs_bool, expr.condition->span, "if", describe(condition));
     return {};
   }
-  if (c->type().getRank() != 0 && !isa_and_present<ir::PerLeafAttr>(c->type().getEncoding())) {
+  if (c->type().getRank() != 0 && !isa_and_present<ir::PerLeafAttr>(ir::rangeOf(c->type().getEncoding()))) {
     diags.report(Diag::condition_not_scalar, expr.condition->span, describeType(c->type()))
         .help("`where(condition, a, b)` chooses element by element");
     return {};

@@ -209,6 +209,11 @@ Value TrainElaborator::heldCall(const Held &call, const std::vector<ast::Argumen
         .help("call it in the body of the `while`, and keep what the condition needs under a name");
     return {};
   }
+  if (e.inDerivative) {
+    e.diags.report(Diag::statement_not_here, span, "a call that changes the state of `" + held.name + "`")
+        .help("call it outside of the function that is differentiated");
+    return {};
+  }
   for (size_t i = 0; i < values->size(); ++i)
     if (!hasFormOf((*values)[i], held.leaves)) {
       e.diags.report(Diag::recast, args[i].span, held.name,

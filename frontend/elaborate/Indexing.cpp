@@ -156,7 +156,7 @@ Value Elaborator::evaluateIndex(const ast::IndexExpr &expr, Frame &frame) {
   auto t = tensor(base, expr.base->span);
   if (!t)
     return {};
-  bool ranged = isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(t->type().getEncoding());
+  bool ranged = isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(ir::rangeOf(t->type().getEncoding()));
   if (ranged || static_cast<int64_t>(expr.indices.size()) > t->type().getRank()) {
     auto report = diags.report(Diag::too_many_indices, expr.span, describeType(t->type()), expr.indices.size());
     if (ranged)

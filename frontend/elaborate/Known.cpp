@@ -97,9 +97,15 @@ std::optional<HostArray> Elaborator::hostOf(mlir::Value value, Span span) {
   if (!gather(value, ops))
     return std::nullopt;
   nd::EvalHooks hooks;
-  hooks.foreign = [](Operation *op, ArrayRef<nd::NdArray> operands) -> FailureOr<nd::NdArrays> {
+  nd::Evaluator *running = nullptr;
+  hooks.foreign = [&](Operation *op, ArrayRef<nd::NdArray> operands) -> FailureOr<nd::NdArrays> {
     if (isa<ir::RecastOp, ir::VaryOp>(op))
       return nd::NdArrays{operands.front()};
+    // Nobody differentiates it any more.
+    if (auto function = dyn_cast<ir::WithBackwardOp>(op)) {
+      nd::ValueMap values = hostCache;
+      return running->evalBlock(function.getFunction().front(), operands, values);
+    }
     return failure();
   };
   bool reported = false;
@@ -108,6 +114,7 @@ std::optional<HostArray> Elaborator::hostOf(mlir::Value value, Span span) {
       diags.report(Diag::cannot_compute, span, reason.str());
   };
   nd::Evaluator evaluator(hooks);
+  running = &evaluator;
   for (Operation *op : ops) {
     if (hostCache.contains(op->getResult(0)))
       continue;

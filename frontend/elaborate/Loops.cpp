@@ -109,7 +109,7 @@ void Elaborator::loop(const ast::Ident *variable, const Value &items, const ast:
   else if (sweep && (*sweep)->isSweep())
     trip = static_cast<int64_t>((*sweep)->members.size());
   else if ((rows = tensor(items, rangeSpan, "what a loop runs over"))) {
-    if (rows->type().getRank() == 0 || isa_and_present<ir::LeavesAttr, ir::TreeAttr>(rows->type().getEncoding())) {
+    if (rows->type().getRank() == 0 || isa_and_present<ir::LeavesAttr, ir::TreeAttr>(ir::rangeOf(rows->type().getEncoding()))) {
       diags.report(Diag::loop_over, rangeSpan, describeType(rows->type())).help("loop over a range `0..n`, or over an array");
       return;
     }

@@ -176,13 +176,14 @@ Tensor Elaborator::broadcastScalar(Tensor x, RankedTensorType like, Span span) {
   Tensor wide{create<nd::BroadcastOp>(span, x.value, like.getShape(), ArrayRef<int64_t>{}), x.number, x.classes};
   // Ranges keep their cut; named axes come from both sides when the op meets.
   Attribute encoding = like.getEncoding();
-  if (isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(encoding) && !x.type().getEncoding())
-    wide.value = create<ir::RecastOp>(span, ir::withEncoding(wide.type(), encoding), wide.value);
+  if (Attribute range = ir::rangeOf(encoding))
+    wide.value = create<ir::RecastOp>(span, ir::withRange(wide.type(), range), wide.value);
   return wide;
 }
 
 Tensor Elaborator::spread(Tensor perLeaf, RankedTensorType like, Span span) {
-  auto type = RankedTensorType::get(like.getShape(), perLeaf.type().getElementType(), like.getEncoding());
+  auto type = RankedTensorType::get(like.getShape(), perLeaf.type().getElementType(), perLeaf.type().getEncoding());
+  type = ir::withRange(type, ir::rangeOf(like.getEncoding()));
   return {create<ir::LeafSpreadOp>(span, type, perLeaf.value), false, 0};
 }
 
@@ -196,7 +197,7 @@ bool Elaborator::unify(Tensor &a, Tensor &b, Span span, const std::string &what,
     bool aWide = a.type().getElementType().isF64();
     (aWide ? a : b) = cast(aWide ? a : b, elem, false, span);
   }
-  Attribute ea = a.type().getEncoding(), eb = b.type().getEncoding();
+  Attribute ea = ir::rangeOf(a.type().getEncoding()), eb = ir::rangeOf(b.type().getEncoding());
   if (isa_and_present<ir::PerLeafAttr>(ea) && isa_and_present<ir::LeavesAttr>(eb))
     a = spread(a, b.type(), span);
   else if (isa_and_present<ir::LeavesAttr>(ea) && isa_and_present<ir::PerLeafAttr>(eb))
@@ -271,22 +272,26 @@ std::string describeShape(ArrayRef<int64_t> shape) {
   return text + "]";
 }
 
-std::string describeType(RankedTensorType type) {
-  Attribute encoding = type.getEncoding();
-  if (isa_and_present<ir::LeavesAttr>(encoding))
+/// Without its named axes.
+static std::string describeVisible(RankedTensorType type) {
+  Attribute range = ir::rangeOf(type.getEncoding());
+  if (isa_and_present<ir::LeavesAttr>(range))
     return "a leaf-wise value";
-  if (isa_and_present<ir::TreeAttr>(encoding))
+  if (isa_and_present<ir::TreeAttr>(range))
     return "a tree";
-  if (isa_and_present<ir::PerLeafAttr>(encoding))
+  if (isa_and_present<ir::PerLeafAttr>(range))
     return "a number for each leaf";
   std::string text;
   if (type.getElementType().isInteger(1))
     text = type.getRank() ? "bool" : "a bool";
   else if (type.getElementType().isInteger())
     text = type.getRank() ? "int" : "a whole number";
-  if (type.getRank() || text.empty())
-    text += describeShape(type.getShape());
-  if (auto axes = dyn_cast_if_present<ir::AxesAttr>(encoding)) {
+  return type.getRank() || text.empty() ? text + describeShape(type.getShape()) : text;
+}
+
+std::string describeType(RankedTensorType type) {
+  std::string text = describeVisible(type);
+  if (auto axes = dyn_cast_if_present<ir::AxesAttr>(type.getEncoding())) {
     text += " for each";
     for (StringAttr axis : axes.getNames())
       text += " `" + axis.getValue().str() + "`";
@@ -320,6 +325,7 @@ std::string describe(const Value &value) {
     std::string operator()(const Data &d) { return "the data `" + d.decl->name.text + "`"; }
     std::string operator()(const TrainName &t) { return "the train `" + t.decl->name.text + "`"; }
     std::string operator()(const Distribution &d) { return "the distribution `" + d.kind + "`"; }
+    std::string operator()(const std::shared_ptr<const Derivative> &d) { return "the function that `" + d->name + "` gives"; }
     std::string operator()(const std::shared_ptr<RunResult> &r) { return r->isSweep() ? "the sweep `" + r->name + "`" : "a run"; }
     std::string operator()(const std::shared_ptr<Series> &s) {
       return s->isNamed() ? "the metric `" + s->name + "`" : describeShape(s->shape);

@@ -11,10 +11,9 @@ ScopePtr TrainElaborator::exampleScope(const Data &data, int64_t set, const Batc
   auto fields = std::make_shared<Scope>(scope);
   const plan::Plan &plan = out->plan;
   const plan::Source &source = plan.sources[plan.sets[set].source];
-  // Fields stand at the top, whatever loop or branch asks for them.
-  Block *top = e.builder.getInsertionBlock();
+  // Fields stand at the top, whatever loop, branch or function asks for them.
   auto define = [&](const std::string &name, std::function<Tensor()> read) {
-    fields->defineLazy(name, NameKind::Socket, data.decl->name.span, [this, top, read]() -> Value {
+    fields->defineLazy(name, NameKind::Socket, data.decl->name.span, [this, top = top, read]() -> Value {
       OpBuilder::InsertionGuard guard(e.builder);
       e.builder.setInsertionPointToStart(top);
       return Value(read());
@@ -95,6 +94,7 @@ bool TrainElaborator::objective(const Clauses &clauses) {
   objectiveOp = ir::ObjectiveOp::create(e.builder, e.loc(clauses.loss->span), "loss", batch.feed, batch.size, bool(unit));
   Block &block = objectiveOp.getBody().emplaceBlock();
   e.builder.setInsertionPointToEnd(&block);
+  top = &block;
   e.mayDeclareParams = true;
   e.readParam = [&](ParamInfo &info) -> mlir::Value {
     if (!info.argument)
@@ -105,7 +105,9 @@ bool TrainElaborator::objective(const Clauses &clauses) {
   if (batch.feed >= 0) {
     e.place = ir::AxesAttr::of(&e.context, {"example"});
     Value value = dataOf(clauses, frame);
-    frame.scope = exampleScope(*value.as<Data>(), out->plan.feeds[0].set, batch, batch.size == out->plan.sets[0].examples() && !out->plan.feeds[0].shuffle);
+    batchData = *value.as<Data>();
+    batchIsWhole = batch.size == out->plan.sets[0].examples() && !out->plan.feeds[0].shuffle;
+    frame.scope = exampleScope(*batchData, out->plan.feeds[0].set, batch, batchIsWhole);
   } else {
     frame.scope = std::make_shared<Scope>(scope);
     bindLocals(frame.scope);
@@ -133,7 +135,7 @@ bool TrainElaborator::objective(const Clauses &clauses) {
   if (!t)
     return false;
   *t = e.cast(*t, Elem::Real, false, clauses.loss->span);
-  if (t->type().getRank() != 0 || isa_and_present<ir::LeavesAttr, ir::TreeAttr>(t->type().getEncoding())) {
+  if (t->type().getRank() != 0 || isa_and_present<ir::LeavesAttr, ir::TreeAttr>(ir::rangeOf(t->type().getEncoding()))) {
     e.diags.report(Diag::loss_not_number, clauses.loss->value->span, describeType(t->type()))
         .help("reduce it to a number: `sum(…)` or `mean(…)`");
     return false;

@@ -161,7 +161,7 @@ const BinaryRow binaryRows[] = {
 /// place of a 0 is outside.
 static Tensor checkedDivisor(OpBuilder &b, Location loc, Tensor y, const char *spelling, std::string place, plan::Plan &plan) {
   auto type = y.type(), plain = ir::withEncoding(type, {});
-  if (isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(type.getEncoding()))
+  if (isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(ir::rangeOf(type.getEncoding())))
     return y;
   auto zeros = [&](RankedTensorType like) {
     return nd::ConstantOp::create(b, loc, like, DenseElementsAttr::get(like, b.getI64IntegerAttr(0))).getResult();
@@ -218,7 +218,7 @@ Value Elaborator::matmul(const Value &a, const Value &b, Span span) {
     *t = cast(*t, Elem::Real, t->number && x->number && y->number, span);
   int64_t rx = x->type().getRank(), ry = y->type().getRank();
   auto ranged = [](const Tensor &t) {
-    return isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(t.type().getEncoding());
+    return isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(ir::rangeOf(t.type().getEncoding()));
   };
   if (rx < 1 || rx > 2 || ry < 1 || ry > 2 || ranged(*x) || ranged(*y)) {
     auto report = diags.report(Diag::matmul_ranks, span, describeType(x->type()), describeType(y->type()));

@@ -22,14 +22,14 @@ static ir::OverKind overKind(nd::ReduceKind kind) {
 
 /// Drops a tree's or a per-leaf value's encoding, so that its only dimension is an ordinary one.
 static Tensor plain(Tensor t, OpBuilder &builder, Location loc) {
-  auto type = ir::withEncoding(t.type(), {});
+  auto type = ir::withRange(t.type(), {});
   return {ir::RecastOp::create(builder, loc, type, t.value).getResult(), t.number, t.classes};
 }
 
 Value Elaborator::reduceOver(ir::OverKind kind, const Tensor &t, const ast::Expr &over, Span span) {
   auto *name = ast::dynCast<ast::NameExpr>(&over);
   std::string axis = name ? name->name : "";
-  Attribute encoding = t.type().getEncoding();
+  Attribute encoding = ir::rangeOf(t.type().getEncoding());
   if (axis == "leaf" && isa_and_present<ir::PerLeafAttr>(encoding)) {
     Tensor flat = plain(t, builder, loc(span));
     if (kind == ir::OverKind::count)
@@ -72,7 +72,7 @@ std::optional<SmallVector<int64_t>> Elaborator::reducedDims(const Tensor &t, con
   if (!at)
     return std::nullopt;
   int64_t dim = *at < 0 ? *at + t.type().getRank() : *at;
-  if (dim < 0 || dim >= t.type().getRank() || isa_and_present<ir::LeavesAttr, ir::TreeAttr>(t.type().getEncoding())) {
+  if (dim < 0 || dim >= t.type().getRank() || isa_and_present<ir::LeavesAttr, ir::TreeAttr>(ir::rangeOf(t.type().getEncoding()))) {
     diags.report(Diag::axis_out_of_range, axis->span, *at, describeType(t.type()));
     return std::nullopt;
   }
@@ -95,18 +95,19 @@ Value Elaborator::reduce(nd::ReduceKind kind, const Value &x, const ast::Expr *a
     *t = cast(*t, Elem::Int, t->number, span);
   if (over)
     return reduceOver(overKind(kind), *t, *over, span);
-  if (isa_and_present<ir::LeavesAttr>(t->type().getEncoding())) {
+  if (isa_and_present<ir::LeavesAttr>(ir::rangeOf(t->type().getEncoding()))) {
     if (axis) {
       diags.report(Diag::axis_out_of_range, axis->span, print(*axis), describeType(t->type()));
       return {};
     }
-    int64_t count = mlir::cast<ir::LeavesAttr>(t->type().getEncoding()).getShapes().size();
-    auto type = RankedTensorType::get({count}, t->type().getElementType(), ir::PerLeafAttr::get(&context, count));
+    int64_t count = mlir::cast<ir::LeavesAttr>(ir::rangeOf(t->type().getEncoding())).getShapes().size();
+    auto type = RankedTensorType::get({count}, t->type().getElementType(), t->type().getEncoding());
+    type = ir::withRange(type, ir::PerLeafAttr::get(&context, count));
     return Value(Tensor{create<ir::LeafReduceOp>(span, type, overKind(kind), t->value), false, 0}, span);
   }
-  if (isa_and_present<ir::PerLeafAttr>(t->type().getEncoding()))
+  if (isa_and_present<ir::PerLeafAttr>(ir::rangeOf(t->type().getEncoding())))
     return Value(*t, span);
-  if (isa_and_present<ir::TreeAttr>(t->type().getEncoding()))
+  if (isa_and_present<ir::TreeAttr>(ir::rangeOf(t->type().getEncoding())))
     *t = plain(*t, builder, loc(span));
   auto dims = reducedDims(*t, axis, frame);
   if (!dims)
@@ -125,9 +126,9 @@ Value Elaborator::reducedCount(const Value &x, const ast::Expr *axis, const ast:
     return {};
   if (over)
     return reduceOver(ir::OverKind::count, *t, *over, span);
-  if (isa_and_present<ir::LeavesAttr>(t->type().getEncoding()))
+  if (isa_and_present<ir::LeavesAttr>(ir::rangeOf(t->type().getEncoding())))
     return reduce(nd::ReduceKind::sum, likeArray(x, 1, span), nullptr, nullptr, span, frame);
-  if (isa_and_present<ir::PerLeafAttr>(t->type().getEncoding()))
+  if (isa_and_present<ir::PerLeafAttr>(ir::rangeOf(t->type().getEncoding())))
     return integer(1, span);
   auto dims = reducedDims(*t, axis, frame);
   if (!dims)
@@ -155,7 +156,7 @@ Value Elaborator::mean(const Value &x, const ast::Expr *axis, const ast::Expr *o
 
 Value Elaborator::spreadBack(const Value &reduced, const Value &like, const ast::Expr *axis, Span span, Frame &frame) {
   auto r = tensor(reduced, span), t = tensor(like, span);
-  if (!axis || r->type().getRank() == 0 || isa_and_present<ir::LeavesAttr>(t->type().getEncoding()))
+  if (!axis || r->type().getRank() == 0 || isa_and_present<ir::LeavesAttr>(ir::rangeOf(t->type().getEncoding())))
     return reduced;
   auto dims = reducedDims(*t, axis, frame);
   SmallVector<int64_t> kept;
@@ -229,7 +230,7 @@ Value Elaborator::reduction(const std::string &name, Value x, const ast::Expr *a
   auto t = tensor(x, span);
   if (!t)
     return {};
-  bool ranged = isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(t->type().getEncoding());
+  bool ranged = isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(ir::rangeOf(t->type().getEncoding()));
   if (name == "normalize") {
     // x/norm(x), and 0 of 0: the division never sees a zero.
     Value square = binary(BinaryOp::Mul, real(x), real(x), span);

@@ -140,8 +140,10 @@ void TrainElaborator::defineForms(ScopePtr scope, const RulePlace &place, const 
   };
   if (place.patterned)
     return define(leafwise, e.create<nd::ReshapeOp>(span, flat, ArrayRef<int64_t>(place.leaves[0]->shape)));
-  define(leafwise + "s", e.create<ir::RecastOp>(span, treeType(place.leaves, false), flat));
-  define(leafwise, e.create<ir::RecastOp>(span, treeType(place.leaves, true), flat));
+  for (bool each : {false, true}) {
+    auto type = ir::withRange(flat.getType(), treeType(place.leaves, each).getEncoding());
+    define(leafwise + (each ? "" : "s"), e.create<ir::RecastOp>(span, type, flat));
+  }
 }
 
 /// What a rule wrote to a name or its twin, flat; `before` if it wrote neither.
@@ -155,9 +157,9 @@ mlir::Value TrainElaborator::written(Scope &scope, const std::string &leafwise, 
 /// The elements of an array, a tree or a leaf-wise value in order; nothing for other values.
 std::optional<mlir::Value> TrainElaborator::flatOf(const Value &value, Span span) {
   auto *t = value.as<Tensor>();
-  Attribute encoding = t ? t->type().getEncoding() : Attribute();
+  Attribute encoding = t ? ir::rangeOf(t->type().getEncoding()) : Attribute();
   if (isa_and_present<ir::TreeAttr, ir::LeavesAttr>(encoding))
-    return e.create<ir::RecastOp>(span, ir::withEncoding(t->type(), {}), t->value);
+    return e.create<ir::RecastOp>(span, ir::withRange(t->type(), {}), t->value);
   if (!t || encoding)
     return std::nullopt;
   return e.create<nd::ReshapeOp>(span, t->value, ArrayRef<int64_t>{t->type().getNumElements()});
@@ -165,8 +167,9 @@ std::optional<mlir::Value> TrainElaborator::flatOf(const Value &value, Span span
 
 /// Flat elements in the form of `like`.
 Value TrainElaborator::inFormOf(mlir::Value flat, RankedTensorType like, Span span) {
-  mlir::Value value = like.getEncoding() ? e.create<ir::RecastOp>(span, like, flat)
-                                         : e.create<nd::ReshapeOp>(span, flat, like.getShape());
+  Attribute range = ir::rangeOf(like.getEncoding());
+  mlir::Value value = range ? e.create<ir::RecastOp>(span, ir::withRange(flat.getType(), range), flat)
+                            : e.create<nd::ReshapeOp>(span, flat, like.getShape());
   return Value(Tensor{value, false, 0}, span);
 }
 
@@ -181,8 +184,9 @@ bool TrainElaborator::hasFormOf(const Value &value, const std::vector<ParamInfo 
   auto *t = value.as<Tensor>();
   if (!t)
     return false;
-  bool isArray = leaves.size() == 1 && t->type() == RankedTensorType::get(leaves[0]->shape, e.real());
-  return isArray || t->type() == treeType(leaves, false) || t->type() == treeType(leaves, true);
+  auto type = ir::withEncoding(t->type(), ir::rangeOf(t->type().getEncoding()));
+  bool isArray = leaves.size() == 1 && type == RankedTensorType::get(leaves[0]->shape, e.real());
+  return isArray || type == treeType(leaves, false) || type == treeType(leaves, true);
 }
 
 void TrainElaborator::offerSocket(ScopePtr inner, const Value &t, Span span) {
@@ -199,43 +203,63 @@ Value TrainElaborator::applications(Span span) {
   return e.elementwise("add", clock(run::ClockKind::step, span), e.integer(1, span), span);
 }
 
-/// `loss(p)`, `gradient(p)`: the objective elsewhere, on the present batch. What the rule does not own is as the pass
-/// began.
-Value TrainElaborator::socketCall(const std::string &name, const std::vector<ast::Argument> &args, Span span, Frame &frame) {
-  if (args.size() != 1 || args.front().name) {
-    e.diags.report(Diag::not_supported, span, "`" + name + "` with other arguments than one tree is");
-    return {};
-  }
-  Value at = e.evaluate(*args.front().value, frame);
-  if (at.isInvalid())
-    return {};
+/// Parameters of the running rule as the whole flat tree: what it does not own is as the pass began. Nothing after a
+/// report.
+std::optional<mlir::Value> TrainElaborator::wholeTree(const Value &at, const std::string &name, Span span) {
   bool all = !running || running->place.leaves.size() == e.treeLeaves.size();
   const std::vector<ParamInfo *> &mine = all ? e.treeLeaves : running->place.leaves;
   if (!hasFormOf(at, mine)) {
     e.diags.report(Diag::recast, span, name, all ? "the whole tree of parameters" : "the parameters that the rule owns",
                    describe(at));
+    return std::nullopt;
+  }
+  mlir::Value flat = *flatOf(at, span);
+  if (all)
+    return flat;
+  int64_t from = running->place.from, count = elements(mine), total = elements(e.treeLeaves);
+  mlir::Value rest = *flatOf(passParams, span);
+  SmallVector<mlir::Value> parts = {flat};
+  if (from > 0)
+    parts.insert(parts.begin(), part(rest, 0, from, span));
+  if (from + count < total)
+    parts.push_back(part(rest, from + count, total - from - count, span));
+  return e.create<nd::ConcatOp>(span, ValueRange(parts), uint64_t(0));
+}
+
+/// `loss(p)`, `gradient(p)`: the objective elsewhere, on the present batch, or each of its parts by itself.
+Value TrainElaborator::socketCall(const std::string &name, const std::vector<ast::Argument> &args, Span span, Frame &frame) {
+  if (llvm::StringRef field = name; field.consume_front("batch."))
+    return batchField(field.str(), span);
+  if (llvm::StringRef axis = name; axis.consume_front("index."))
+    return placeOn(axis.str(), span);
+  const ast::Expr *per = args.size() == 2 && args[1].name.text == "per" ? args[1].value.get() : nullptr;
+  if (args.empty() || args.front().name || (args.size() != 1 && !per)) {
+    e.diags.report(Diag::not_supported, span, "`" + name + "` with other arguments than one tree is");
     return {};
   }
+  Value at = e.evaluate(*args.front().value, frame);
+  auto flat = at.isInvalid() ? std::nullopt : wholeTree(at, name == "rows" ? "loss" : name, span);
+  if (!flat)
+    return {};
   auto type = treeType(e.treeLeaves, false);
-  int64_t from = all ? 0 : running->place.from, count = elements(mine), total = type.getNumElements();
-  mlir::Value flat = *flatOf(at, span);
-  if (!all) {
-    mlir::Value rest = *flatOf(passParams, span);
-    SmallVector<mlir::Value> parts = {flat};
-    if (from > 0)
-      parts.insert(parts.begin(), part(rest, 0, from, span));
-    if (from + count < total)
-      parts.push_back(part(rest, from + count, total - from - count, span));
-    flat = e.create<nd::ConcatOp>(span, ValueRange(parts), uint64_t(0));
-  }
-  mlir::Value tree = e.create<ir::RecastOp>(span, type, flat);
+  Value tree = inFormOf(*flat, type, span);
+  if (name == "rows" || (per && name == "loss"))
+    return name == "loss" && !isPerExample(*per) ? Value() : rowLosses(*tree.as<Tensor>(), span);
   auto number = RankedTensorType::get({}, e.real());
   if (name == "loss")
-    return Value(Tensor{e.create<ir::LossOp>(span, number, "loss", tree), false, 0}, span);
-  auto op = ir::GradientOp::create(e.builder, e.loc(span), number, type, "loss", tree);
-  Value grads = applyClips(Value(Tensor{op.getGradient(), false, 0}, span), false);
+    return Value(Tensor{e.create<ir::LossOp>(span, number, "loss", tree.as<Tensor>()->value), false, 0}, span);
+  Value grads;
+  if (per)
+    grads = gradientsPer(*per, tree, span, frame);
+  else
+    grads = Value(Tensor{ir::GradientOp::create(e.builder, e.loc(span), number, type, "loss", tree.as<Tensor>()->value).getGradient(),
+                         false, 0},
+                  span);
+  grads = grads.isInvalid() ? Value() : applyClips(grads, false);
   if (grads.isInvalid())
     return {};
+  bool all = !running || running->place.leaves.size() == e.treeLeaves.size();
+  int64_t from = all ? 0 : running->place.from, count = all ? type.getNumElements() : elements(running->place.leaves);
   return inFormOf(part(*flatOf(grads, span), from, count, span), at.as<Tensor>()->type(), span);
 }
 
@@ -294,7 +318,7 @@ void TrainElaborator::checkBound(const Rule &rule, ScopePtr scope, Span span) {
     return;
   }
   // In the passes of a rule's own loop (`gradient(p)`) there is no step to name.
-  if (!isa<ir::SocketOp>(e.builder.getInsertionBlock()->getParentOp()))
+  if (!isa_and_present<ir::SocketOp>(e.builder.getInsertionBlock()->getParentOp()))
     return;
   Frame frame{scope, nullptr, rule.decl->name.text};
   Value a = e.evaluate(*compare->lhs, frame), b = e.evaluate(*compare->rhs, frame);

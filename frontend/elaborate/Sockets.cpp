@@ -10,7 +10,9 @@ namespace dyn::elab {
 ir::SocketOp TrainElaborator::socket(const std::string &name, ir::SocketKind kind, Batch batch) {
   e.builder.setInsertionPointToEnd(&train.getBody().front());
   auto op = ir::SocketOp::create(e.builder, e.builder.getUnknownLoc(), name, kind, batch.feed, batch.size, batch.masked);
-  e.builder.setInsertionPointToEnd(&op.getBody().emplaceBlock());
+  top = &op.getBody().emplaceBlock();
+  socketNow = op;
+  e.builder.setInsertionPointToEnd(top);
   e.numberCacheBlock = nullptr;
   return op;
 }

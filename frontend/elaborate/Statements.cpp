@@ -177,7 +177,7 @@ Value Elaborator::placeInto(const Value &whole, const ast::IndexExpr &index, con
   if (update->type().getElementType() != base->type().getElementType())
     *update = {create<nd::CastOp>(index.span, update->value, base->type().getElementType()), base->number, 0};
   ArrayRef<int64_t> shape = base->type().getShape();
-  bool ranged = isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(base->type().getEncoding());
+  bool ranged = isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(ir::rangeOf(base->type().getEncoding()));
   if (ranged || index.indices.size() > shape.size()) {
     auto report = diags.report(Diag::too_many_indices, index.span, describeType(base->type()), index.indices.size());
     if (ranged)
@@ -255,19 +255,22 @@ void Elaborator::executeWrite(const ast::WriteStmt &stmt, Frame &frame) {
     *t = {create<nd::CastOp>(stmt.span, t->value, wanted.getElementType()), false, 0};
   if (t->type().getRank() == 0 && wanted.getRank() != 0)
     *t = broadcastScalar(*t, wanted, stmt.span);
-  Attribute have = t->type().getEncoding();
-  if (isa_and_present<ir::PerLeafAttr>(have) && isa_and_present<ir::LeavesAttr>(wanted.getEncoding()))
+  Attribute have = ir::rangeOf(t->type().getEncoding());
+  if (isa_and_present<ir::PerLeafAttr>(have) && isa_and_present<ir::LeavesAttr>(ir::rangeOf(wanted.getEncoding())))
     *t = spread(*t, wanted, stmt.span);
-  if (auto axes = dyn_cast_if_present<ir::AxesAttr>(t->type().getEncoding()); axes && axes != wanted.getEncoding()) {
-    std::string axis = axes.getNames().front().str();
+  *t = varied(*t, ir::axesOf(wanted.getEncoding()), stmt.span);
+  auto axes = dyn_cast_if_present<ir::AxesAttr>(t->type().getEncoding());
+  auto strange = [&](StringAttr axis) { return !ir::carries(wanted, axis.getValue()); };
+  if (auto names = axes ? axes.getNames() : ArrayRef<StringAttr>(); llvm::any_of(names, strange)) {
+    std::string axis = llvm::find_if(names, strange)->str();
     diags.report(Diag::axis_in_write, stmt.span, name->name, axis)
         .help("reduce over `" + axis + "` (`mean(…, over=" + axis + ")`), or declare `" + axis + " state`");
     return;
   }
-  bool otherForm = binding->state->eitherForm && isa_and_present<ir::LeavesAttr>(t->type().getEncoding());
-  if (otherForm && isa_and_present<ir::TreeAttr>(wanted.getEncoding()))
+  bool otherForm = binding->state->eitherForm && isa_and_present<ir::LeavesAttr>(ir::rangeOf(t->type().getEncoding()));
+  if (otherForm && isa_and_present<ir::TreeAttr>(ir::rangeOf(wanted.getEncoding())))
     t->value = recast(Value(*t), true, stmt.span).as<Tensor>()->value;
-  if (isa_and_present<ir::PerLeafAttr>(t->type().getEncoding()) && !wanted.getEncoding() && wanted.getRank() == 0) {
+  if (isa_and_present<ir::PerLeafAttr>(ir::rangeOf(t->type().getEncoding())) && !wanted.getEncoding() && wanted.getRank() == 0) {
     diags.report(Diag::axis_in_write, stmt.span, name->name, "leaf")
         .help("reduce over `leaf` (`sum(…, over=leaf)`), or declare `leaf state`");
     return;
@@ -281,7 +284,7 @@ void Elaborator::executeWrite(const ast::WriteStmt &stmt, Frame &frame) {
   binding->state->written = true;
   std::string other = twinOf(name->name);
   Binding *twin = other.empty() ? nullptr : frame.scope->find(other);
-  if (twin && twin->state && isa_and_present<ir::LeavesAttr, ir::TreeAttr>(twin->state->type.getEncoding()))
+  if (twin && twin->state && isa_and_present<ir::LeavesAttr, ir::TreeAttr>(ir::rangeOf(twin->state->type.getEncoding())))
     twin->value = Value(Tensor{create<ir::RecastOp>(stmt.span, twin->state->type, t->value), false, 0}, stmt.span);
 }
 

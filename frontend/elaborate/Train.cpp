@@ -46,6 +46,7 @@ std::unique_ptr<Elaborated> TrainElaborator::elaborate(const TrainRequest &theRe
 
   scope = std::make_shared<Scope>(e.globals);
   Clauses clauses;
+  this->clauses = &clauses;
   out->plan.arenas.push_back({"params", "params", 0});
   if (!bindHyperparameters())
     return nullptr;

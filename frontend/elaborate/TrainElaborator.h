@@ -166,9 +166,23 @@ private:
   void applyOptimizer(Owner &owner, const Value &grads);
   void applyAt(Owner &owner, const RulePlace &place, const Value &grads);
   void checkBound(const Rule &rule, ScopePtr scope, Span span);
+  std::optional<mlir::Value> wholeTree(const Value &at, const std::string &name, Span span);
   Value socketCall(const std::string &name, const std::vector<ast::Argument> &args, Span span, Frame &frame);
   void offerSocket(ScopePtr scope, const Value &t, Span span);
   Value applications(Span span);
+
+  // RowLosses.cpp
+  /// The loss of each example of the batch at a tree, which may itself be one for each.
+  Value rowLosses(const Tensor &tree, Span span);
+  /// `batch.x`: the field of each example of the present batch; invalid after a report.
+  Value batchField(const std::string &name, Span span);
+  /// `index(example)`: an element's own place; invalid after a report.
+  Value placeOn(const std::string &axis, Span span);
+  /// The fields of the present batch, in a socket that may have said nothing of rows so far.
+  ScopePtr presentRows();
+  /// The gradient at a tree of what `per` names, each by itself; invalid after a report.
+  Value gradientsPer(const ast::Expr &per, const Value &tree, Span span, Frame &frame);
+  bool isPerExample(const ast::Expr &per);
 
   // RuleStates.cpp
   ScopePtr startScope(const Rule &rule, const Scope &scope, const RulePlace &place, Span span);
@@ -242,6 +256,11 @@ private:
   ir::TrainOp train;
   ir::ObjectiveOp objectiveOp;
   Batch batch;
+  const Clauses *clauses = nullptr;
+  std::optional<Data> batchData; ///< what the objective's examples are of
+  bool batchIsWhole = false;     ///< the rows are all of the set, in order
+  ir::SocketOp socketNow;        ///< of which code is being made
+  mlir::Block *top = nullptr;    ///< where the fields of examples are read
   /// What `with` makes of a rule's clause: another rule, other hyperparameters.
   struct RuleChange {
     const TrainChange *whole = nullptr;

@@ -187,7 +187,8 @@ std::optional<Value> Elaborator::conform(const Value &value, const ast::Type &ty
     return Value(result, value.origin);
   }
   if (ast::isa<ast::FnType>(&type)) {
-    if (value.as<Function>() || value.as<Closure>() || value.as<Builtin>() || value.as<Held>() || value.as<std::shared_ptr<Instance>>())
+    if (value.as<Function>() || value.as<Closure>() || value.as<Builtin>() || value.as<Held>() ||
+        value.as<std::shared_ptr<Instance>>() || value.as<std::shared_ptr<const Derivative>>())
       return value;
     return refuse();
   }
@@ -200,7 +201,7 @@ std::optional<Value> Elaborator::conform(const Value &value, const ast::Type &ty
   if (!elem) {
     if (word == "tree") {
       auto *t = value.as<Tensor>();
-      return t && isa_and_present<ir::TreeAttr>(t->type().getEncoding()) ? std::optional<Value>(value) : refuse();
+      return t && isa_and_present<ir::TreeAttr>(ir::rangeOf(t->type().getEncoding())) ? std::optional<Value>(value) : refuse();
     }
     if (word == "model")
       return value.as<std::shared_ptr<Instance>>() ? std::optional<Value>(value) : refuse();
@@ -249,7 +250,7 @@ std::optional<Value> Elaborator::conform(const Value &value, const ast::Type &ty
   if (!asTensor)
     return refuse();
   Tensor t = *asTensor;
-  if (isa_and_present<ir::LeavesAttr, ir::TreeAttr>(t.type().getEncoding()))
+  if (isa_and_present<ir::LeavesAttr, ir::TreeAttr>(ir::rangeOf(t.type().getEncoding())))
     return refuse();
   Elem have = elemOf(t.type().getElementType());
   if (have > *elem || (*elem == Elem::Int && have == Elem::Bool))

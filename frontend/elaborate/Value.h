@@ -154,12 +154,14 @@ struct Distribution {
 struct RunResult;
 /// An array with named axes (Series.h): a metric, or without names the value of a finished run.
 struct Series;
+/// `grad(f)`, `jvp(f)` …: below.
+struct Derivative;
 
 struct Value {
   using Payload =
       std::variant<std::monostate, Const, Tensor, Record, Range, Tuple, Text, None, Builtin, Function, Closure,
                    std::shared_ptr<Instance>, ModelName, Rule, Held, Data, TrainName, Distribution,
-                   std::shared_ptr<RunResult>, std::shared_ptr<Series>>;
+                   std::shared_ptr<RunResult>, std::shared_ptr<Series>, std::shared_ptr<const Derivative>>;
   Payload payload;
   Span origin; ///< where the value was made, for messages
 
@@ -176,6 +178,16 @@ struct Value {
   T *as() {
     return std::get_if<T>(&payload);
   }
+};
+
+/// A function made of another by `grad(f)`, `jvp(f)` …, to be called with what that one takes. `pushforward` (J v) and
+/// `pullback` (J^T u) take one argument more, the direction.
+struct Derivative {
+  enum class Kind { gradient, valueAndGradient, pullback, pushforward, jacobian };
+  Kind kind = Kind::gradient;
+  std::string name; ///< as it is written
+  Value of;
+  std::string wrt; ///< the parameter that it is taken by; empty: the first
 };
 
 /// What a name stands for in a scope.
