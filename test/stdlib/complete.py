@@ -12,6 +12,7 @@ KINDS = {
     "losses": "fn",
     "models": "model",
     "optimizers": "optimizer",
+    "probes": "probe",
     "schedules": "schedule",
 }
 LISTED = {"clips", "optimizers", "schedules"}
