@@ -50,6 +50,9 @@ public:
                                                          : jacobian()))
       return failure();
     llvm::append_range(values, derivatives);
+    for (auto [value, result] : llvm::zip(values, op.getResults()))
+      if (value.getType() != result.getType())
+        value = RecastOp::create(builder, loc, result.getType(), value).getResult();
     op.replaceAllUsesWith(values);
     op.erase();
     return values;
