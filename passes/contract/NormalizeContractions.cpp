@@ -315,7 +315,6 @@ struct NormalizeContractions : impl::NormalizeContractionsPassBase<NormalizeCont
     if (failed(applyPatternsGreedily(getOperation(), std::move(windows))))
       return signalPassFailure();
     RewritePatternSet patterns(&getContext());
-    populateWindowFolds(patterns);
     patterns.add<ContractPattern, MergeReducedDims, ReduceOfReshape, SplitReduction, PadSumToConcat>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();

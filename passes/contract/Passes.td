@@ -27,8 +27,7 @@ def NormalizeContractionsPass : Pass<"normalize-contractions", "::mlir::func::Fu
       matrix times vector. They fuse with what is around them.
 
     First, contractions with an `nd.window` become products that read the window from its images, and so do both of
-    their derivatives; what follows one element by element follows it in its shape. Windows that do not overlap and were
-    not in a product are reshapes and transposes.
+    their derivatives; what follows one element by element follows it in its shape.
 
     Reductions over several trailing dimensions become reductions over one, and sums of zero-padded pieces of one
     range become a concatenation: the shape in which the derivative of slices of a flat range arrives.

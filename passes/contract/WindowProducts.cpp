@@ -32,13 +32,13 @@ struct Classes {
 bool has(StringRef letters, char c) { return letters.contains(c); }
 
 /// Letters along a window, in the order n g k p: `inside` are those of the window's elements, `free` those of its
-/// images or places, by whether they come before or after these; the rest are groups.
+/// images or places, by whether they come before or after these, `shared` the groups.
 std::optional<Classes> classify(StringRef along, llvm::function_ref<bool(char)> inside,
-                                llvm::function_ref<bool(char)> free) {
+                                llvm::function_ref<bool(char)> free, llvm::function_ref<bool(char)> shared) {
   Classes classes;
   int stage = 0;
   for (char c : along) {
-    int is = inside(c) ? 2 : !free(c) ? 1 : stage < 1 ? 0 : 3;
+    int is = inside(c) ? 2 : shared(c) ? 1 : !free(c) ? -1 : stage < 1 ? 0 : 3;
     if (is < stage)
       return std::nullopt;
     stage = is;
@@ -109,7 +109,7 @@ std::optional<plan::Window> WindowProduct::geometry(OpT windowOp, RankedTensorTy
   ArrayRef<int64_t> extents = images.getShape().take_back(d), places = windowed.getShape().take_back(d);
   int64_t inWindow = ShapedType::getNumElements(spec.sizes);
   if (d > 2 || elements % inWindow || sizeOf(classes.p) != ShapedType::getNumElements(places) ||
-      images.getNumElements() == 0)
+      images.getNumElements() == 0 || sizeOf(classes.m) == 0)
     return std::nullopt;
   plan::Window window;
   window.groups = groups;
@@ -129,7 +129,8 @@ Value WindowProduct::read(Value x, StringRef along, Value other, StringRef other
   StringRef out = op.getOut();
   auto classes = classify(
       along, [&](char c) { return !has(out, c) && has(otherLetters, c); },
-      [&](char c) { return has(out, c) && !has(otherLetters, c); });
+      [&](char c) { return has(out, c) && !has(otherLetters, c); },
+      [&](char c) { return has(out, c) && has(otherLetters, c); });
   if (!window || !classes)
     return {};
   for (char c : otherLetters)
@@ -152,7 +153,8 @@ Value WindowProduct::sum(Value x, StringRef along, Value other, StringRef otherL
   StringRef out = op.getOut();
   auto classes = classify(
       along, [&](char c) { return has(out, c) && !has(otherLetters, c); },
-      [&](char c) { return !has(out, c) && has(otherLetters, c); });
+      [&](char c) { return !has(out, c) && has(otherLetters, c); },
+      [&](char c) { return has(out, c) && has(otherLetters, c); });
   if (!window || !classes || classes->k.empty() || classes->p.empty())
     return {};
   for (char c : otherLetters)
@@ -179,7 +181,8 @@ Value WindowProduct::spread(nd::UnwindowOp unwindow) {
   std::tie(y, yLetters) = yFirst ? std::pair(op.getA(), op.getLhs()) : std::pair(op.getB(), op.getRhs());
   std::tie(filters, filterLetters) = yFirst ? std::pair(op.getB(), op.getRhs()) : std::pair(op.getA(), op.getLhs());
   auto classes = classify(
-      out, [&](char c) { return !has(yLetters, c); }, [&](char c) { return !has(filterLetters, c); });
+      out, [&](char c) { return !has(yLetters, c); }, [&](char c) { return !has(filterLetters, c); },
+      [&](char c) { return has(yLetters, c) && has(filterLetters, c); });
   if (!classes || classes->k.empty() || classes->p.empty())
     return {};
   for (char c : filterLetters)
@@ -291,70 +294,10 @@ struct SinkReshape : RewritePattern {
   }
 };
 
-/// Whether the window's places lie side by side and cover whole multiples; `strides` are then its sizes.
-bool isTiling(const nd::WindowSpec &spec) {
-  auto all = [](ArrayRef<int64_t> list, int64_t value) { return llvm::all_equal(list) && list[0] == value; };
-  return spec.sizes == spec.strides && all(spec.dilations, 1) && all(spec.low, 0) && all(spec.high, 0);
-}
-
-/// A window that does not overlap: [.., places size ..] as [.., places, size ..], sizes moved ahead of places.
-struct TilingWindow : OpRewritePattern<nd::WindowOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(nd::WindowOp op, PatternRewriter &rewriter) const override {
-    nd::WindowSpec spec = nd::specOf(op);
-    if (!isTiling(spec))
-      return rewriter.notifyMatchFailure(op, "places overlap or leave gaps");
-    int64_t d = spec.rank(), lead = nd::typeOf(op.getInput()).getRank() - d;
-    ArrayRef<int64_t> shape = nd::shapeOf(op.getInput()), places = nd::shapeOf(op).take_back(d);
-    SmallVector<int64_t> covered(shape.take_front(lead)), split(covered), perm = nd::range(0, lead);
-    for (int64_t i = 0; i < d; ++i) {
-      covered.push_back(places[i] * spec.sizes[i]);
-      split.append({places[i], spec.sizes[i]});
-    }
-    for (int64_t side : {1, 0})
-      for (int64_t i = 0; i < d; ++i)
-        perm.push_back(lead + 2 * i + side);
-    SmallVector<int64_t> zeros(shape.size(), 0), ones(shape.size(), 1);
-    Value x = op.getInput();
-    if (shape != ArrayRef<int64_t>(covered))
-      x = nd::SliceOp::create(rewriter, op.getLoc(), x, zeros, covered, ones);
-    x = nd::ReshapeOp::create(rewriter, op.getLoc(), x, split);
-    rewriter.replaceOpWithNewOp<nd::TransposeOp>(op, x, perm);
-    return success();
-  }
-};
-
-struct TilingUnwindow : OpRewritePattern<nd::UnwindowOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(nd::UnwindowOp op, PatternRewriter &rewriter) const override {
-    nd::WindowSpec spec = nd::specOf(op);
-    if (!isTiling(spec))
-      return rewriter.notifyMatchFailure(op, "places overlap or leave gaps");
-    int64_t d = spec.rank(), lead = nd::typeOf(op).getRank() - d;
-    ArrayRef<int64_t> shape = nd::shapeOf(op), places = nd::shapeOf(op.getInput()).take_back(d);
-    SmallVector<int64_t> covered(shape.take_front(lead)), low(shape.size(), 0), high, perm = nd::range(0, lead);
-    for (int64_t i = 0; i < d; ++i) {
-      covered.push_back(places[i] * spec.sizes[i]);
-      perm.append({lead + d + i, lead + i});
-    }
-    for (auto [whole, part] : llvm::zip(shape, covered))
-      high.push_back(whole - part);
-    Value x = nd::TransposeOp::create(rewriter, op.getLoc(), op.getInput(), perm);
-    x = nd::ReshapeOp::create(rewriter, op.getLoc(), x, covered);
-    if (shape != ArrayRef<int64_t>(covered))
-      x = nd::PadOp::create(rewriter, op.getLoc(), x, low, high);
-    rewriter.replaceOp(op, x);
-    return success();
-  }
-};
-
 } // namespace
 
 void populateWindowProducts(RewritePatternSet &patterns) {
   patterns.add<ContractWithWindow, UnwindowOfContract, SinkReshape>(patterns.getContext());
-}
-void populateWindowFolds(RewritePatternSet &patterns) {
-  patterns.add<TilingWindow, TilingUnwindow>(patterns.getContext());
 }
 
 } // namespace dyn::contract

@@ -10,9 +10,6 @@ namespace dyn::contract {
 /// what follows such a product element by element follows it in its shape. To run before contractions are normalized.
 void populateWindowProducts(mlir::RewritePatternSet &patterns);
 
-/// Windows that are left: those that do not overlap are a reshape and a transpose.
-void populateWindowFolds(mlir::RewritePatternSet &patterns);
-
 } // namespace dyn::contract
 
 #endif // DYN_PASSES_CONTRACT_WINDOWPRODUCTS_H

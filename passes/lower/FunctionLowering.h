@@ -79,6 +79,8 @@ private:
   /// Adds all places of the present element of the window, along axis d and those below, from element `source` of the
   /// operand on to element `target` of the result on.
   void addPlaces(const Unwindow &unwindow, size_t d, mlir::Value target, mlir::Value source);
+  void interleaveRow(const Unwindow &unwindow, mlir::Value target, mlir::Value source, int64_t apart);
+  void lowerTiling(const Unwindow &unwindow, int64_t leads);
   /// Goes over the elements of the window along axis d and those below.
   void addElements(Unwindow &unwindow, size_t d, mlir::Value lead, mlir::Value source);
 

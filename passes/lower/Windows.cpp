@@ -4,6 +4,9 @@
 // the result. Places that the window read outside are cut off the box, so that
 // the inner loop has no condition.
 //
+// Windows side by side are nothing but moved: the elements of a row of places
+// are interleaved in registers.
+//
 //===----------------------------------------------------------------------===//
 #include "dialects/Nd/NdWindow.h"
 #include "passes/lower/Abi.h"
@@ -65,6 +68,71 @@ void FunctionLowering::addElements(Unwindow &unwindow, size_t d, Value lead, Val
   });
 }
 
+/// Element i of each vector side by side, from i = 0 on; their number is a power of two.
+static Value interleaved(OpBuilder &b, Location loc, ArrayRef<Value> vectors) {
+  if (vectors.size() == 1)
+    return vectors[0];
+  SmallVector<Value> halves[2];
+  for (auto [i, vector] : llvm::enumerate(vectors))
+    halves[i % 2].push_back(vector);
+  Value even = interleaved(b, loc, halves[0]), odd = interleaved(b, loc, halves[1]);
+  int32_t lanes = int32_t(cast<VectorType>(even.getType()).getNumElements());
+  SmallVector<int32_t> order;
+  for (int32_t i = 0; i < lanes; ++i)
+    order.append({i, lanes + i});
+  return LLVM::ShuffleVectorOp::create(b, loc, even, odd, order);
+}
+
+/// Whether places lie side by side without padding, and elements of a row can be interleaved.
+static bool isTiling(const nd::WindowSpec &spec) {
+  auto all = [](ArrayRef<int64_t> list, int64_t value) { return llvm::all_equal(list) && list[0] == value; };
+  return spec.sizes == spec.strides && all(spec.dilations, 1) && all(spec.low, 0) &&
+         llvm::isPowerOf2_64(spec.sizes.back()) && spec.sizes.back() <= 8;
+}
+
+/// One row of places: `size` rows of the operand, `apart` elements from one to the next, become one of the result.
+void FunctionLowering::interleaveRow(const Unwindow &unwindow, Value target, Value source, int64_t apart) {
+  const Unwindow::Axis &axis = unwindow.axes.back();
+  auto piece = [&](Value place, int64_t lanes) {
+    SmallVector<Value> vectors;
+    for (int64_t k = 0; k < axis.size; ++k) {
+      Value one = load(unwindow.from, unwindow.element, add(add(source, i64(k * apart)), place), lanes);
+      if (lanes == 1)
+        store(one, unwindow.to, add(add(target, multiply(place, axis.size)), i64(k)));
+      vectors.push_back(one);
+    }
+    if (lanes > 1)
+      store(interleaved(b, loc, vectors), unwindow.to, add(target, multiply(place, axis.size)));
+  };
+  int64_t lanes = kernels.getVectorBytes() / memory::elementBytes(unwindow.element), at = axis.places / lanes * lanes;
+  loop(i64(0), i64(at), lanes, [&](Value place) { piece(place, lanes); });
+  for (; at < axis.places; at += lanes) {
+    lanes = llvm::bit_floor(uint64_t(axis.places - at));
+    piece(i64(at), lanes);
+  }
+}
+
+void FunctionLowering::lowerTiling(const Unwindow &unwindow, int64_t leads) {
+  ArrayRef<Unwindow::Axis> outer = ArrayRef(unwindow.axes).drop_back();
+  int64_t apart = unwindow.axes.back().places;
+  for (const Unwindow::Axis &axis : outer)
+    apart *= axis.places;
+  // Elements and places of the outer axes; the operand has all elements ahead of all places.
+  std::function<void(size_t, Value, Value, Value)> rows = [&](size_t d, Value target, Value element, Value place) {
+    if (d == outer.size()) {
+      Value source = add(multiply(element, unwindow.axes.back().size * apart), multiply(place, unwindow.axes.back().places));
+      return interleaveRow(unwindow, multiply(target, unwindow.axes.back().extent), source, apart);
+    }
+    loop(i64(0), i64(outer[d].places), 1, [&](Value o) {
+      loop(i64(0), i64(outer[d].size), 1, [&](Value k) {
+        Value here = add(multiply(target, outer[d].extent), add(multiply(o, outer[d].size), k));
+        rows(d + 1, here, add(multiply(element, outer[d].size), k), add(multiply(place, outer[d].places), o));
+      });
+    });
+  };
+  loop(i64(0), i64(leads), 1, [&](Value lead) { rows(0, lead, lead, i64(0)); });
+}
+
 void FunctionLowering::lowerUnwindow(nd::UnwindowOp op) {
   nd::WindowSpec spec = nd::specOf(op);
   ArrayRef<int64_t> places = nd::shapeOf(op.getInput()).take_back(spec.rank());
@@ -72,9 +140,14 @@ void FunctionLowering::lowerUnwindow(nd::UnwindowOp op) {
   for (int64_t d = 0; d < spec.rank(); ++d)
     unwindow.axes.push_back(
         {op.getShape()[d], spec.sizes[d], places[d], spec.strides[d], spec.dilations[d], spec.low[d]});
-  int64_t bytes = nd::typeOf(op).getNumElements() * memory::elementBytes(unwindow.element);
-  LLVM::MemsetOp::create(b, loc, unwindow.to, arith::ConstantIntOp::create(b, loc, b.getI8Type(), 0), i64(bytes), false);
   int64_t leads = ShapedType::getNumElements(nd::shapeOf(op).drop_back(spec.rank()));
+  bool tiling = isTiling(spec);
+  bool whole = tiling && llvm::all_of(unwindow.axes, [](auto &axis) { return axis.extent == axis.places * axis.size; });
+  int64_t bytes = nd::typeOf(op).getNumElements() * memory::elementBytes(unwindow.element);
+  if (!whole)
+    LLVM::MemsetOp::create(b, loc, unwindow.to, arith::ConstantIntOp::create(b, loc, b.getI8Type(), 0), i64(bytes), false);
+  if (tiling)
+    return lowerTiling(unwindow, leads);
   loop(i64(0), i64(leads), 1, [&](Value lead) { addElements(unwindow, 0, lead, lead); });
 }
 

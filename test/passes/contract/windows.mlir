@@ -63,6 +63,17 @@ func.func @other(%x: tensor<3x6xf32>, %w: tensor<3x4xf32>) -> tensor<3xf32> {
 }
 
 // -----
+// Tests that a letter of the window alone, which is summed by itself, is no letter of a product with a window.
+// CHECK-LABEL: func.func @alone
+func.func @alone(%x: tensor<8x2x6xf32>, %w: tensor<5x3xf32>) -> tensor<8x5x4xf32> {
+  // CHECK-NOT: kernel.product {{.*}} window
+  // CHECK: return
+  %seen = nd.window %x sizes [3] strides [1] dilations [1] low [0] high [0] : tensor<8x2x6xf32> -> tensor<8x2x3x4xf32>
+  %y = nd.contract %w, %seen "mk", "nakp" -> "nmp" : (tensor<5x3xf32>, tensor<8x2x3x4xf32>) -> tensor<8x5x4xf32>
+  return %y : tensor<8x5x4xf32>
+}
+
+// -----
 // Tests that what follows a convolution element by element is made in its shape, a bias of channels too.
 // CHECK-LABEL: func.func @follows
 func.func @follows(%x: tensor<8x3x6x6xf32>, %w: tensor<5x27xf32>, %b: tensor<5x16xf32>) -> tensor<8x5x4x4xf32> {
@@ -81,23 +92,6 @@ func.func @follows(%x: tensor<8x3x6x6xf32>, %w: tensor<5x27xf32>, %b: tensor<5x1
   %zero = nd.constant dense<0.0> : tensor<8x5x4x4xf32>
   %r = nd.max %z, %zero : tensor<8x5x4x4xf32>
   return %r : tensor<8x5x4x4xf32>
-}
-
-// -----
-// Tests that windows side by side are a transposition, what they leave out a slice, and their sums the opposite.
-// CHECK-LABEL: func.func @tiles
-func.func @tiles(%x: tensor<2x5x4xf32>) -> tensor<2x5x4xf32> {
-  // CHECK: nd.slice %{{.*}} offsets [0, 0, 0] sizes [2, 4, 4]
-  // CHECK: nd.reshape {{.*}} -> tensor<2x2x2x2x2xf32>
-  // CHECK: nd.transpose {{.*}} perm [0, 2, 4, 1, 3]
-  %seen = nd.window %x sizes [2, 2] strides [2, 2] dilations [1, 1] low [0, 0] high [0, 0] : tensor<2x5x4xf32> -> tensor<2x2x2x2x2xf32>
-  %e = nd.exp %seen : tensor<2x2x2x2x2xf32>
-  // CHECK: nd.exp
-  // CHECK: nd.transpose {{.*}} perm [0, 3, 1, 4, 2]
-  // CHECK: nd.reshape {{.*}} -> tensor<2x4x4xf32>
-  // CHECK: nd.pad %{{.*}} low [0, 0, 0] high [0, 1, 0]
-  %y = nd.unwindow %e shape [5, 4] sizes [2, 2] strides [2, 2] dilations [1, 1] low [0, 0] high [0, 0] : tensor<2x2x2x2x2xf32> -> tensor<2x5x4xf32>
-  return %y : tensor<2x5x4xf32>
 }
 
 // -----
