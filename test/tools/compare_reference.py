@@ -5,6 +5,7 @@ The spec names each record, `# compare: FILE` (relative to itself), and its runs
 
     on_PROBLEM        a rule on a problem of test/reference/NAME.json
     SCHEDULE_values   a schedule of test/reference/schedules.json (test/reference/schedule_values.dyn)
+    at_POINT          metrics at step 0 that have the names of a point of test/reference/derivatives.json
 
 `# compare: FILE as WORD` takes the runs WORD_PROBLEM instead of on_PROBLEM, so that a spec can compare a rule under
 several conventions; `# compare: FILE params=FIELD` compares the final parameters with `extra.FIELD` of the record, for
@@ -65,11 +66,15 @@ class Results:
     def __init__(self, folder):
         self.folder = folder
         self.losses = {}
+        self.first = {}  # metrics at step 0: {run: {metric: numbers}}
         for path in sorted(folder.rglob("metrics.jsonl")):
             for line in path.read_text().splitlines():
                 sample = json.loads(line)
                 if sample["metric"] == "loss":
                     self.losses.setdefault(sample["run"], []).append((sample["at"], number(sample["value"])))
+                if sample["at"] == 0:
+                    values = [number(x) for x in flatten(sample["value"])]
+                    self.first.setdefault(sample["run"], {})[sample["metric"]] = values
 
     def loss(self, run):
         return [value for _, value in sorted(self.losses.get(run, []))]
@@ -144,6 +149,17 @@ def compare_schedule(record, results, runs, out, named):
     return known
 
 
+def compare_points(record, results, runs, out, _):
+    """Compares the runs at_POINT of the spec, every number of the record; returns those it knows."""
+    known = [run for run in runs if run.removeprefix("at_") in record["points"]]
+    for run in known:
+        for name, want in record["points"][run.removeprefix("at_")].items():
+            got = results.first.get(run, {}).get(name, [])
+            scale = max(abs(x) for x in flatten(want))
+            out.check(f"{run}: {name}", got, flatten(want), record["tolerance"]*scale, False)
+    return known
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dync", required=True)
@@ -168,7 +184,8 @@ def main():
         out = Comparison()
         compared = set()
         for record, line in zip(records, named):
-            compare = compare_schedule if "schedules" in record else compare_rule
+            compare = (compare_schedule if "schedules" in record else
+                       compare_points if "points" in record else compare_rule)
             compared.update(compare(record, results, runs, out, line))
         for run in runs:
             if run not in compared:
