@@ -114,16 +114,28 @@ bool SumOfProducts::collectReshape(nd::ReshapeOp op, const Letters &letters) {
   return bool(fine);
 }
 
-/// A choice between multiples of one product is that product times a choice of what it is multiplied by.
+static bool isZero(Value x) {
+  DenseElementsAttr numbers;
+  return matchPattern(x, m_Constant(&numbers)) && numbers.isSplat() && numbers.getSplatValue<APFloat>().isZero();
+}
+
+/// A choice between multiples of one product is that product times a choice of what it is multiplied by; nothing is 0
+/// times it.
 bool SumOfProducts::collectSelect(nd::SelectOp op, const Letters &letters) {
   auto condition = op.getCondition().getDefiningOp<nd::BroadcastOp>();
   if (!condition)
     return false;
   SmallVector<Factor> outer = std::exchange(factors, {}), common;
-  collect(op.getA(), letters);
-  SmallVector<Factor> mine = std::exchange(factors, {});
-  collect(op.getB(), letters);
-  SmallVector<Factor> others = std::exchange(factors, outer);
+  Value zero = nd::splat(builder, loc, RankedTensorType::get({}, factorElement), 0);
+  auto factorsOf = [&](Value side, Value other) {
+    factors.clear();
+    collect(isZero(side) ? other : side, letters);
+    if (isZero(side))
+      factors.push_back({zero, {}});
+    return factors;
+  };
+  SmallVector<Factor> mine = factorsOf(op.getA(), op.getB()), others = factorsOf(op.getB(), op.getA());
+  factors = outer;
   for (auto it = mine.begin(); it != mine.end();) {
     auto same = llvm::find(others, *it);
     if (same == others.end()) {

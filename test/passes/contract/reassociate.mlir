@@ -42,6 +42,24 @@ func.func @weighted(%d: tensor<8x32xf64>, %x: tensor<8x64xf64>, %c: tensor<8xi1>
 
 // -----
 
+// Rows that are not there count as 0, whatever their product.
+// CHECK-LABEL: func.func @masked
+// CHECK-SAME: %[[D:.*]]: tensor<8x32xf64>, %[[X:.*]]: tensor<8x64xf64>, %[[C:.*]]: tensor<8xi1>
+// CHECK: %[[W:.*]] = nd.select %[[C]]
+// CHECK: nd.contract %[[W]], %[[D]] "a", "ab" -> "ab"
+// CHECK-NOT: 8x32x64
+// CHECK: return
+func.func @masked(%d: tensor<8x32xf64>, %x: tensor<8x64xf64>, %c: tensor<8xi1>) -> tensor<32x64xf64> {
+  %zero = nd.constant dense<0.0> : tensor<8x32x64xf64>
+  %g = nd.contract %d, %x "bi", "bj" -> "bij" : (tensor<8x32xf64>, tensor<8x64xf64>) -> tensor<8x32x64xf64>
+  %which = nd.broadcast %c dims [0] : tensor<8xi1> -> tensor<8x32x64xi1>
+  %there = nd.select %which, %g, %zero : (tensor<8x32x64xi1>, tensor<8x32x64xf64>, tensor<8x32x64xf64>) -> tensor<8x32x64xf64>
+  %s = nd.reduce sum %there dims [0] : tensor<8x32x64xf64> -> tensor<32x64xf64>
+  return %s : tensor<32x64xf64>
+}
+
+// -----
+
 // What is repeated for each b is repeated last, and a contraction of it needs no b.
 // CHECK-LABEL: func.func @repeated
 // CHECK-SAME: %[[P:.*]]: tensor<20xf64>, %[[X:.*]]: tensor<8x4xf64>
