@@ -129,6 +129,10 @@ int32_t dyn_batches_next(DynContext *ctx, int64_t feed) {
   return runtime.feeds[static_cast<size_t>(feed)].nextInOrder(runtime.batches[static_cast<size_t>(feed)]);
 }
 
+void dyn_part_begin(DynContext *ctx, int64_t part) { ctx->runtime->clock.begin(part); }
+
+void dyn_part_end(DynContext *ctx, int64_t part) { ctx->runtime->clock.end(part); }
+
 void dyn_launch(DynContext *ctx, const char *code, const char *kernel, int64_t blocks, int64_t threads,
                 void **arguments) {
   if (ctx->status == DYN_OK && blocks > 0)

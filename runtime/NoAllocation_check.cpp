@@ -29,15 +29,17 @@ plan::Plan busyPlan() {
   plan.feeds = {{"rows", 0, 32, true, false}, {"rows", 0, 64, false, false}};
   plan.events = {{"step", 10, {}}, {"epoch", 1, {}}};
   plan.metrics = {{"loss", "step", {}, {}, {}}};
-  plan.products = {{plan::Element::f32, 1, 128, 128, 128, false, true, false},
-                   {plan::Element::f32, 1, 32, 10, 32, true, false, false},
-                   {plan::Element::f64, 4, 16, 16, 16, false, false, true}};
+  plan.products = {{plan::Element::f32, 1, 128, 128, 128, false, true},
+                   {plan::Element::f32, 1, 32, 10, 32, true, false},
+                   {plan::Element::f64, 4, 16, 16, 16, false, false}};
+  plan.parts = {{"program", "loop", {}, -1, 0, 0, false}, {"metric", "loss", {}, 0, 8, 0, false}};
   return plan;
 }
 
 void rowsDone(void *, int64_t, int64_t) {}
 
 void loop(DynContext *ctx) {
+  dyn_part_begin(ctx, 0);
   while (dyn_loop_next(ctx)) {
     if (dyn_due(ctx, 1))
       for (dyn_batches_begin(ctx, 1); dyn_batches_next(ctx, 1);)
@@ -47,9 +49,12 @@ void loop(DynContext *ctx) {
       dyn_matmul(ctx, product, ctx->arenas[0], ctx->arenas[1], ctx->arenas[2], rowsDone, nullptr);
     int64_t counter[4] = {ctx->clock.step, 0, 0, 0};
     dyn_draw(ctx, 1, 1, 3, 7, counter, 0, ctx->arenas[5], ctx->clock.step % 16 ? 100 : 40000);
+    dyn_part_begin(ctx, 1);
     dyn_emit(ctx, 0, 1, ctx->arenas[5]);
+    dyn_part_end(ctx, 1);
     dyn_step_done(ctx);
   }
+  dyn_part_end(ctx, 0);
 }
 
 } // namespace

@@ -56,16 +56,20 @@ template <typename A> void describe(A &a, Number &x) {
 }
 template <typename A> void describe(A &a, Product &x) {
   a("element", x.element), a("batch", x.batch), a("m", x.m), a("n", x.n), a("k", x.k);
-  a("transposeA", x.transposeA), a("transposeB", x.transposeB), a("accumulate", x.accumulate);
+  a("transposeA", x.transposeA), a("transposeB", x.transposeB);
   a("window", x.window);
 }
 template <typename A> void describe(A &a, Site &x) { a("kind", x.kind), a("what", x.what), a("spec", x.spec); }
+template <typename A> void describe(A &a, Part &x) {
+  a("kind", x.kind), a("what", x.what), a("spec", x.spec), a("parent", x.parent);
+  a("bytes", x.bytes), a("flops", x.flops), a("shared", x.shared);
+}
 template <typename A> void describe(A &a, Plan &x) {
   a("name", x.name), a("specFile", x.specFile), a("precision", x.precision), a("total", x.total);
   a("seeded", x.seeded), a("seed", x.seed), a("arenas", x.arenas), a("params", x.params), a("served", x.served);
   a("states", x.states), a("sources", x.sources), a("sets", x.sets), a("feeds", x.feeds);
   a("events", x.events), a("metrics", x.metrics), a("numbers", x.numbers), a("products", x.products);
-  a("sites", x.sites), a("entry", x.entry);
+  a("sites", x.sites), a("parts", x.parts), a("entry", x.entry);
 }
 
 /// Builds the JSON object of one struct.

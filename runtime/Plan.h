@@ -119,7 +119,7 @@ struct Number {
 struct Product {
   Element element = Element::f32;
   int64_t batch = 1, m = 0, n = 0, k = 0;
-  bool transposeA = false, transposeB = false, accumulate = false;
+  bool transposeA = false, transposeB = false;
   std::vector<int64_t> window = {}; ///< empty, or the numbers of a Window: runtime/Window.h says what is multiplied
 };
 
@@ -130,6 +130,17 @@ struct Site {
   std::string spec; ///< file:line:column
 };
 
+/// A part of a program whose time is taken (`dync run --profile`). Parts are a tree: the first is the program, and the
+/// time of the others lies inside that of their parent.
+struct Part {
+  std::string kind;      ///< "program", "function", "loop", "fused", "product", "copy", "library", "host", "metric"
+  std::string what;      ///< in a few words: "matmul 32 x 64 x 32, its rows map [32, 32]"
+  std::vector<std::string> spec; ///< file:line of all that it computes; the first is that of its result
+  int64_t parent = -1;   ///< a part; -1: none
+  int64_t bytes = 0;     ///< read and written by one pass through it
+  int64_t flops = 0;     ///< floating-point operations of one pass
+  bool shared = false;   ///< threads of the run may share its work
+};
 
 struct Plan {
   std::string name;      ///< the train
@@ -150,6 +161,7 @@ struct Plan {
   std::vector<Number> numbers;
   std::vector<Product> products;
   std::vector<Site> sites;
+  std::vector<Part> parts; ///< empty: nobody asked
   std::string entry = "dyn_main"; ///< compiled loop
 
   /// What a run leaves behind.

@@ -30,6 +30,9 @@ public:
     }
     for (const plan::Metric &metric : plan.metrics)
       elements(metric.shape, "metric " + metric.name);
+    for (size_t i = 0; i < plan.parts.size(); ++i)
+      need(plan.parts[i].parent >= -1 && plan.parts[i].parent < static_cast<int64_t>(i), "part " + plan.parts[i].what,
+           "is in none that stands before it");
     return status;
   }
 

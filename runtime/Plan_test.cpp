@@ -34,7 +34,7 @@ Plan example() {
   plan.events = {{"step", 100, {}}, {"at", 1, {0, 20}}};
   plan.metrics = {{"loss", "step", {2, 3}, {"a", "b"}, {{"x", "y"}, {}}}};
   plan.numbers = {{"lr", 3e-3, "rate/2"}, {"limit", HUGE_VAL, ""}};
-  plan.products = {{Element::f32, 2, 32, 64, 10, true, false, true}};
+  plan.products = {{Element::f32, 2, 32, 64, 10, true, false}};
   plan.sites = {{"guard", "loss", "digits.dyn:9:3"}};
   return plan;
 }

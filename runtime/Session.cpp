@@ -156,6 +156,16 @@ void forgetLoading(plan::Plan &plan, std::vector<plan::Arena> &arenas) {
   }
 }
 
+/// The machine's limits are measured here, right after the run and by its threads.
+void takeProfile(DynRuntime &runtime, Outcome &outcome) {
+  runtime.profile = profileOf(runtime.plan, runtime.clock, *runtime.pool, outcome.step);
+  if (runtime.options.directory.empty())
+    return;
+  Status status = writeJson(*runtime.profile, runtime.options.directory + "/profile.json");
+  if (outcome.output.isOk())
+    outcome.output = status;
+}
+
 } // namespace
 
 struct InterruptScope::State {
@@ -219,6 +229,7 @@ Expected<std::unique_ptr<Session>> Session::create(plan::Plan plan, EntryLookup 
     return products.status();
   runtime->products = std::move(*products);
   runtime->hooks = AllocationHooks::find();
+  runtime->clock = PartClock(runtime->plan.parts.size());
   makeContext(*runtime);
   return std::unique_ptr<Session>(new Session(std::move(runtime)));
 }
@@ -258,7 +269,10 @@ Outcome Session::run() {
   outcome.output = startMetrics(*runtime);
   if (!outcome.output.isOk())
     return outcome;
-  runtime->lookup(runtime->plan.entry)(&runtime->ctx);
+  Entry entry = runtime->lookup(runtime->plan.entry);
+  runtime->clock.start();
+  entry(&runtime->ctx);
+  runtime->clock.stop();
   outcome.output = runtime->metrics.finish();
   outcome.status = static_cast<DynStatus>(runtime->ctx.status);
   outcome.step = runtime->ctx.clock.step;
@@ -275,8 +289,12 @@ Outcome Session::run() {
     if (outcome.output.isOk())
       outcome.output = status;
   }
+  if (worthKeeping && !runtime->plan.parts.empty())
+    takeProfile(*runtime, outcome);
   return outcome;
 }
+
+const Profile *Session::profile() const { return runtime->profile ? &*runtime->profile : nullptr; }
 
 const plan::Plan &Session::plan() const { return runtime->plan; }
 DynContext &Session::context() { return runtime->ctx; }

@@ -17,6 +17,7 @@
 #include "runtime/Device.h"
 #include "runtime/Metrics.h"
 #include "runtime/Plan.h"
+#include "runtime/Profile.h"
 #include "runtime/Status.h"
 #include "runtime/StepGate.h"
 #include "runtime/abi.h"
@@ -77,7 +78,8 @@ public:
   Status load();
   /// The sets, once loaded, for other sessions.
   std::shared_ptr<const LoadedSets> sets() const;
-  /// Runs plan.entry to its end, drains metrics, writes final.safetensors when there is a folder.
+  /// Runs plan.entry to its end, drains metrics, writes final.safetensors (and profile.json, of a plan with parts) when
+  /// there is a folder.
   Outcome run();
 
   const plan::Plan &plan() const;
@@ -90,6 +92,8 @@ public:
   void setNumbers(const std::vector<plan::Number> &numbers);
   /// Series kept by keepSeries: complete once the run is over, and while its loop is held.
   const MetricSeries &series() const;
+  /// Where the time of a run went that is over and did not fail; null when its plan has no parts.
+  const Profile *profile() const;
   /// After a crash in the code of a run: its progress is shown no more. Nothing else of the session may be used then, nor
   /// may it be destroyed.
   void abandon();

@@ -5,6 +5,7 @@
 #include "runtime/AllocationHooks.h"
 #include "runtime/Arena.h"
 #include "runtime/Feeds.h"
+#include "runtime/Profile.h"
 #include "runtime/RunFolder.h"
 #include "runtime/Session.h"
 #include "runtime/Threads.h"
@@ -38,6 +39,8 @@ struct DynRuntime {
   dyn::MetricSeries series;
   dyn::MetricStream metrics;
   dyn::AllocationHooks hooks;
+  dyn::PartClock clock; ///< of the plan's parts
+  std::optional<dyn::Profile> profile; ///< once a run with parts is over
   std::unique_ptr<dyn::Device::Queue> queue; ///< of the session's device; null: it has none
   std::string deviceError; ///< why status is DYN_DEVICE_FAILED
   DynContext ctx = {};

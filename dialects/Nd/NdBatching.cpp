@@ -126,7 +126,7 @@ static Results batchElementwise(OpBuilder &builder, Operation *op, ArrayRef<Valu
   return SmallVector<Value>{builder.create(state)->getResult(0)};
 }
 
-#define ELEMENTWISE(OP)                                                                                                \
+#define ELEMENTWISE(OP, TIME, FLOPS)                                                                                   \
   Results OP::buildBatched(OpBuilder &builder, ArrayRef<Value> inputs, ArrayRef<bool> batched,                         \
                            const BatchRequest &request) {                                                              \
     return batchElementwise(builder, *this, inputs, batched, request);                                                 \

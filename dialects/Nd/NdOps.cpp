@@ -58,7 +58,7 @@ static void printSameTypes(OpAsmPrinter &printer, Operation *, Type x, Type y, T
 // Inferred result types
 //===----------------------------------------------------------------------===//
 
-#define ELEMENTWISE(OP)                                                                                                \
+#define ELEMENTWISE(OP, TIME, FLOPS)                                                                                   \
   LogicalResult OP::inferReturnTypes(MLIRContext *, MaybeLoc loc, Adaptor adaptor, SmallVectorImpl<Type> &types) {     \
     ShapeResult type = inferElementwise(loc, getOperationName().drop_front(3), adaptor.getOperands());                 \
     if (failed(type))                                                                                                  \

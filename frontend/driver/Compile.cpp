@@ -102,14 +102,12 @@ bool lowerToNd(ModuleOp module, DiagnosticEngine &diags, const StageHook &hook, 
   return good;
 }
 
-/// The module without places of the spec and names of numbers (a literal's is its digits): moving a line or changing a
-/// number is no other program.
-std::string programText(ModuleOp module) {
+std::string programText(ModuleOp module, bool withPlaces) {
   OwningOpRef<ModuleOp> nameless = module.clone();
   nameless->walk([](run::NumberOp number) { number.setName(""); });
   std::string text;
   llvm::raw_string_ostream stream(text);
-  nameless->print(stream, OpPrintingFlags().useLocalScope());
+  nameless->print(stream, OpPrintingFlags().useLocalScope().enableDebugInfo(withPlaces));
   return text;
 }
 
@@ -128,7 +126,8 @@ std::optional<Program> compileNd(ModuleOp module, const plan::Plan &plan, Object
   CacheKey key;
   if (cache) {
     // Arena sizes and shapes are in the text; numbers of the plan are not.
-    key = cacheKeyOf("nd\n" + target.text() + "\n" + std::to_string(plan.arenas.size()) + "\n" + programText(module));
+    key = cacheKeyOf("nd\n" + target.text() + "\n" + std::to_string(plan.arenas.size()) + "\n" +
+                     programText(module, target.namesPlaces));
     if (auto entry = cache->load(key)) {
       plan::Plan compiled;
       std::string why;

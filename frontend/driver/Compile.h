@@ -28,8 +28,9 @@ std::unique_ptr<mlir::MLIRContext> makeContext();
                                                DiagnosticEngine &diags, const StageHook &hook = {},
                                                Timings *timings = nullptr, const Target &target = Target::cpu());
 
-/// A module at the nd stage without places of the spec and names of numbers: equal texts share an object.
-std::string programText(mlir::ModuleOp nd);
+/// A module at the nd stage without names of numbers (a literal's is its digits) and, but for `withPlaces`, places of the
+/// spec: equal texts share an object, and moving a line or changing a number is no other program.
+std::string programText(mlir::ModuleOp nd, bool withPlaces = false);
 
 /// What compilation added to a plan (`compiled`), put beside what another spec of the same program says of numbers, names
 /// and places.

@@ -28,12 +28,14 @@ static int dispatch(int argc, char **argv) {
                          ->check(CLI::Range(uint64_t(0), uint64_t(INT64_MAX)));
   runCommand->add_option("--out", run.out, "folder for metrics.jsonl and final.safetensors");
   runCommand->add_option("--threads", run.threads, "threads of the step; default: as many as cores")->check(CLI::Range(1, 1024));
-  runCommand->add_option("--target", run.target, "where it runs: cpu, or cuda or cuda:N, a GPU; default: cpu");
+  auto *runTarget = runCommand->add_option("--target", run.target, "where it runs: cpu, or cuda or cuda:N, a GPU; default: cpu");
   runCommand->add_flag("--quiet", run.quiet, "no progress and no summary");
-  runCommand->add_flag("--interpret", run.interpret, "run by the plain evaluator instead of compiled code");
+  auto *interpretFlag = runCommand->add_flag("--interpret", run.interpret, "run by the plain evaluator instead of compiled code");
   runCommand->add_flag("--no-cache", noCache, "compile anew and keep nothing");
   runCommand->add_flag("--check-bounds", run.checkBounds, "check what clips promise after every step");
   runCommand->add_flag("--time", run.timings, "print milliseconds of each stage and pass, and what was read and made");
+  runCommand->add_flag("--profile", run.profile, "print where the time went, kernel by kernel; with --out also profile.json")
+      ->excludes(runTarget, interpretFlag);
 
   std::vector<std::string> checkFiles;
   CLI::App *checkCommand = app.add_subcommand("check", "check files and print the plan of each train");

@@ -18,7 +18,7 @@ Runner::~Runner() = default;
 
 int Runner::run() {
   if (options.timings)
-    std::fputs(describe({{"process start", millisecondsSinceStart()}}).c_str(), stderr);
+    std::fputs(describe(Timings{{"process start", millisecondsSinceStart()}}).c_str(), stderr);
   int status = runFile();
   if (options.timings)
     printCounts();
@@ -62,6 +62,8 @@ int Runner::runFile() {
 }
 
 bool Runner::placeProgram() {
+  if (options.profile)
+    work.target = &Target::profiled();
   if (options.target == Target::cpu().name)
     return true;
   Expected<std::shared_ptr<Device>> found = Device::open(options.target);
@@ -103,6 +105,11 @@ std::optional<Runner::Chosen> Runner::choose() {
   }
   if (options.name.empty() && !chosen.experiments.empty())
     chosen.trains.clear();
+  if (options.profile && !chosen.experiments.empty()) {
+    work.diags.report(Diag::profile_experiment, Span(), chosen.experiments.front()->name.text)
+        .help("name a train of `" + options.file + "`: dync run FILE TRAIN --profile");
+    return std::nullopt;
+  }
   return chosen.experiments.empty() || setsAreRead(chosen.experiments) ? std::optional(chosen) : std::nullopt;
 }
 
@@ -249,7 +256,7 @@ Runner::Finished Runner::execute(const Program &made, const NdModule &nd, const 
   finished.outcome = execution->run();
   finished.ran = true;
   if (options.timings)
-    std::fputs(describe({{"the loop", watch.lap()}}).c_str(), stderr);
+    std::fputs(describe(Timings{{"the loop", watch.lap()}}).c_str(), stderr);
   finished.result = execution->result();
   // In an experiment a run that diverged is an outcome.
   if (!inExperiment || !finished.result->diverged)
@@ -259,6 +266,10 @@ Runner::Finished Runner::execute(const Program &made, const NdModule &nd, const 
     std::fflush(stdout);
   } else if (!options.quiet && inExperiment && finished.result->diverged) {
     std::printf("%s: diverged at step %lld\n", made.plan.name.c_str(), static_cast<long long>(finished.outcome.step));
+    std::fflush(stdout);
+  }
+  if (const Profile *profile = execution->session().profile()) {
+    std::printf("%s", describe(*profile).c_str());
     std::fflush(stdout);
   }
   return finished;

@@ -23,6 +23,7 @@ struct RunOptions {
   bool cache = true;
   bool checkBounds = false;
   bool timings = false;
+  bool profile = false;             ///< of trains, on this processor
   std::string target = "cpu";       ///< cpu, cuda or cuda:N
 };
 

@@ -117,4 +117,8 @@ void callFail(OpBuilder &b, Location loc, Value context, int32_t status, int64_t
   callRuntime(b, loc, "dyn_fail", {context, i32(status), i32(int32_t(site)), value, bound});
 }
 
+void callPart(OpBuilder &b, Location loc, StringRef name, Value context, IntegerAttr part) {
+  callRuntime(b, loc, name, {context, i64Constant(b, loc, part.getInt())});
+}
+
 } // namespace dyn::lower

@@ -27,6 +27,9 @@ mlir::Value loadIsOk(mlir::OpBuilder &b, mlir::Location loc, mlir::Value context
 void callFail(mlir::OpBuilder &b, mlir::Location loc, mlir::Value context, int32_t status, int64_t site,
               mlir::Value value, mlir::Value bound);
 
+/// Says that a part of a profile begins or ends: `name` is dyn_part_begin or dyn_part_end.
+void callPart(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef name, mlir::Value context, mlir::IntegerAttr part);
+
 } // namespace dyn::lower
 
 #endif // DYN_PASSES_LOWER_ABI_H

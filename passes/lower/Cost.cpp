@@ -1,6 +1,6 @@
-//===- Cost.cpp - when a loop is worth a second thread --------------------===//
+//===- Cost.cpp - what an op costs, and when it is worth a second thread --===//
 //
-// All constants of the cost model. They only decide between a direct call and
+// Costs of elementwise ops are columns of their table (NdElementwise.def). The constants here only decide between a direct call and
 // dyn_parallel_for and how large pieces are, so a factor of two does not
 // matter: a fork and join costs about half a microsecond, the threshold is
 // forty times that.
@@ -17,24 +17,67 @@ namespace {
 
 constexpr double bytesPerNanosecond = 12; ///< streaming, one core, from memory
 constexpr double nanosecondsPerVectorOp = 0.15;
-constexpr double weightOfFunction = 30;    ///< exp, tanh, …: a polynomial
-constexpr double weightOfRoot = 10;        ///< sqrt, division
 constexpr double worthThreads = 20000;     ///< ns: below, call directly
 constexpr double pieceNanoseconds = 10000; ///< ns of one piece
 constexpr int64_t grainMultiple = 64;      ///< elements: whole vectors, whole cache lines
 
-double weightOf(Operation *op) {
-  if (isa<nd::ExpOp, nd::Expm1Op, nd::LogOp, nd::Log1pOp, nd::SinOp, nd::CosOp, nd::TanhOp, nd::SigmoidOp, nd::ErfOp>(
-          op))
-    return weightOfFunction;
-  if (isa<nd::PowOp>(op))
-    return 4 * weightOfFunction;
-  if (isa<nd::SqrtOp, nd::RsqrtOp, nd::DivOp, nd::RemOp, nd::FloordivOp>(op))
-    return weightOfRoot;
-  return 1;
+struct ElementCost {
+  double time = 1; ///< in vector additions
+  int64_t flops = 0;
+};
+
+ElementCost costOfElement(Operation *op) {
+#define ELEMENTWISE(OP, TIME, FLOPS)                                                                                   \
+  if (isa<nd::OP>(op))                                                                                                 \
+    return {TIME, FLOPS};
+#include "dialects/Nd/NdElementwise.def"
+  return {};
+}
+
+/// What a body reads of an array: all of it, or the rows and parts that it picks.
+int64_t bytesRead(Value argument) {
+  int64_t picked = 0;
+  for (Operation *user : argument.getUsers()) {
+    auto gather = dyn_cast<nd::GatherOp>(user);
+    if (!isa<nd::SliceOp>(user) && !(gather && gather.getInput() == argument))
+      return memory::bytesOf(argument);
+    picked += memory::bytesOf(user->getResult(0));
+  }
+  return std::min(picked, memory::bytesOf(argument));
 }
 
 } // namespace
+
+Value domainOf(Operation *op) {
+  bool goesThroughInput = isa<nd::ReduceOp, nd::ArgReduceOp, nd::SegmentReduceOp, nd::UnwindowOp>(op);
+  return goesThroughInput ? op->getOperand(0) : op->getResult(0);
+}
+
+int64_t flopsOf(Operation *op) {
+  if (auto product = dyn_cast<kernel::ProductOp>(op)) {
+    kernel::ProductShape s = kernel::shapeOf(product);
+    return 2 * s.batch * s.m * s.n * s.k;
+  }
+  int64_t sum = 0;
+  if (auto fused = dyn_cast<kernel::FusedOp>(op)) {
+    for (Operation &inner : fused.getBody().front())
+      sum += flopsOf(&inner);
+    return sum;
+  }
+  if (op->getNumResults() != 1 || !isa<FloatType>(nd::typeOf(domainOf(op)).getElementType()))
+    return 0;
+  bool combines = isa<nd::ReduceOp, nd::ArgReduceOp, nd::SegmentReduceOp, nd::CumulateOp, nd::UnwindowOp>(op);
+  return (combines ? 1 : costOfElement(op).flops) * nd::typeOf(domainOf(op)).getNumElements();
+}
+
+int64_t bytesMoved(kernel::FusedOp op) {
+  int64_t bytes = 0;
+  for (BlockArgument argument : op.getBody().getArguments())
+    bytes += bytesRead(argument);
+  for (Value result : op.getResults())
+    bytes += memory::bytesOf(result);
+  return bytes;
+}
 
 double estimateNanoseconds(kernel::FusedOp op, int64_t lanes) {
   double bytes = 0, vectors = 0;
@@ -45,8 +88,7 @@ double estimateNanoseconds(kernel::FusedOp op, int64_t lanes) {
   for (Operation &inner : op.getBody().front()) {
     if (inner.getNumResults() == 0)
       continue;
-    Value shaped = isa<nd::ReduceOp>(inner) ? inner.getOperand(0) : inner.getResult(0);
-    vectors += weightOf(&inner) * nd::typeOf(shaped).getNumElements() / lanes;
+    vectors += costOfElement(&inner).time * nd::typeOf(domainOf(&inner)).getNumElements() / lanes;
   }
   return std::max(bytes / bytesPerNanosecond, vectors * nanosecondsPerVectorOp);
 }

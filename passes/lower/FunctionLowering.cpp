@@ -157,9 +157,12 @@ LogicalResult FunctionLowering::lower(func::FuncOp source) {
   // A block of its own after the entry: addresses of arenas and stack memory go to the entry, whenever they are asked
   // for, and stand before all uses.
   Block *body = b.createBlock(&function.getBody());
+  part = source->getAttrOfType<IntegerAttr>("part");
+  if (part)
+    callPart(b, loc, "dyn_part_begin", context, part);
   if (failed(lowerBlock(source.getBody().front())))
     return failure();
-  LLVM::ReturnOp::create(b, loc, ValueRange());
+  leave();
   b.setInsertionPointToEnd(entry);
   cf::BranchOp::create(b, loc, body);
   return success();
@@ -177,6 +180,17 @@ LogicalResult FunctionLowering::lowerBlock(Block &block) {
 }
 
 LogicalResult FunctionLowering::lowerOp(Operation *op) {
+  auto timed = op->getAttrOfType<IntegerAttr>("part");
+  if (timed)
+    callPart(b, loc, "dyn_part_begin", context, timed);
+  if (failed(lowerPlainOp(op)))
+    return failure();
+  if (timed)
+    callPart(b, loc, "dyn_part_end", context, timed);
+  return success();
+}
+
+LogicalResult FunctionLowering::lowerPlainOp(Operation *op) {
   LogicalResult done = success();
   bool known = true;
   llvm::TypeSwitch<Operation *>(op)
@@ -305,11 +319,17 @@ void FunctionLowering::leaveIf(Value failed, llvm::function_ref<void()> before) 
   Block *from = b.getInsertionBlock();
   Block *out = b.createBlock(&function.getBody());
   before();
-  LLVM::ReturnOp::create(b, loc, ValueRange());
+  leave();
   Block *next = b.createBlock(&function.getBody());
   b.setInsertionPointToEnd(from);
   cf::CondBranchOp::create(b, loc, failed, out, ValueRange(), next, ValueRange());
   b.setInsertionPointToEnd(next);
+}
+
+void FunctionLowering::leave() {
+  if (part)
+    callPart(b, loc, "dyn_part_end", context, part);
+  LLVM::ReturnOp::create(b, loc, ValueRange());
 }
 
 void FunctionLowering::leaveIfFailed() {

@@ -36,7 +36,9 @@ public:
 private:
   // FunctionLowering.cpp: values, effects, kernels.
   mlir::LogicalResult lowerBlock(mlir::Block &block);
+  /// Between begin and end of its part, if it has one.
   mlir::LogicalResult lowerOp(mlir::Operation *op);
+  mlir::LogicalResult lowerPlainOp(mlir::Operation *op);
   mlir::LogicalResult lowerScalar(mlir::Operation *op);
   mlir::Value scalar(mlir::Value value) { return scalars.lookup(value); }
   mlir::Value pointer(mlir::Value value);
@@ -64,6 +66,8 @@ private:
   /// Leaves the function if `failed`; `before` runs on the way out. Inside a region it only runs `before`.
   void leaveIf(mlir::Value failed, llvm::function_ref<void()> before);
   void leaveIfFailed();
+  /// The end of the function, here.
+  void leave();
 
   // RegionOps.cpp.
   mlir::LogicalResult lowerScan(nd::ScanOp op);
@@ -113,6 +117,7 @@ private:
   mlir::OpBuilder b;
   mlir::Location loc = mlir::UnknownLoc::get(b.getContext());
   mlir::LLVM::LLVMFuncOp function;
+  mlir::IntegerAttr part; ///< of the function in a profile; null: none
   mlir::Value context;
   llvm::DenseMap<mlir::Value, mlir::Value> scalars, pointers;
   llvm::DenseMap<int64_t, mlir::Value> arenas;

@@ -59,7 +59,12 @@ public:
     Block *entry = function.addEntryBlock(b);
     context = entry->getArgument(0);
     b.setInsertionPointToEnd(entry);
+    auto part = program->getAttrOfType<IntegerAttr>("part");
+    if (part)
+      callPart(b, loc, "dyn_part_begin", context, part);
     lowerList(program.getBody().front().begin(), program.getBody().front().end());
+    if (part)
+      callPart(b, program.getLoc(), "dyn_part_end", context, part);
     LLVM::ReturnOp::create(b, loc, ValueRange());
   }
 

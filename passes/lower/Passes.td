@@ -4,6 +4,22 @@
 
 include "mlir/Pass/PassBase.td"
 
+def PlanPartsPass : Pass<"plan-parts", "::mlir::ModuleOp"> {
+  let summary = "numbers the ops whose time a profile takes";
+  let description = [{
+    Gives an attribute `part` to the program, to each function that it calls, and in those to each fused loop, product
+    (with its epilogue), copy, draw, metric, other loop over an array, and `scan`, `while` or `cond`. The module's
+    `kernel.parts` lists them: kind, words, places of the spec, the part around it, bytes and floating-point operations
+    of one pass, and whether threads share it. `lower-kernels` puts `dyn_part_begin` and `dyn_part_end` around an op that
+    has the attribute. `kernel.metric_names` gives words for metrics. Scalar code has no part: it is what is left of its function.
+
+    Needs the `places` of `plan-memory`. Example: test/passes/lower/plan-parts.mlir.
+  }];
+  let options = [
+    Option<"vectorBytes", "vector-bytes", "int64_t", "32", "width of a vector register">,
+  ];
+}
+
 def LowerKernelsPass : Pass<"lower-kernels", "::mlir::ModuleOp"> {
   let summary = "kernels become loops over vectors, effects calls of the runtime";
   let description = [{

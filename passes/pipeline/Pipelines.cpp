@@ -52,6 +52,21 @@ void announceNumbers(ModuleOp module, const plan::Plan &plan) {
   Builder builder(module.getContext());
   module->setAttr("kernel.work_arena", builder.getI64IntegerAttr(plan.arenas.size()));
   module->setAttr("kernel.product_base", builder.getI64IntegerAttr(plan.products.size()));
+  auto names = llvm::map_to_vector(plan.metrics, [](const plan::Metric &metric) { return StringRef(metric.name); });
+  module->setAttr("kernel.metric_names", builder.getStrArrayAttr(names));
+}
+
+plan::Part readPart(DictionaryAttr row) {
+  plan::Part part;
+  part.kind = row.getAs<StringAttr>("kind").str();
+  part.what = row.getAs<StringAttr>("what").str();
+  for (auto place : row.getAs<ArrayAttr>("spec").getAsRange<StringAttr>())
+    part.spec.push_back(place.str());
+  part.parent = row.getAs<IntegerAttr>("parent").getInt();
+  part.bytes = row.getAs<IntegerAttr>("bytes").getInt();
+  part.flops = row.getAs<IntegerAttr>("flops").getInt();
+  part.shared = row.getAs<BoolAttr>("shared").getValue();
+  return part;
 }
 
 void completePlan(ModuleOp module, plan::Plan &plan) {
@@ -61,10 +76,14 @@ void completePlan(ModuleOp module, plan::Plan &plan) {
     for (Attribute attribute : products) {
       ArrayRef<int64_t> row = cast<DenseI64ArrayAttr>(attribute).asArrayRef();
       plan.products.push_back({row[0] == 0 ? plan::Element::f32 : plan::Element::f64, row[1], row[2], row[3], row[4],
-                               row[5] != 0, row[6] != 0, false, row.drop_front(7).vec()});
+                               row[5] != 0, row[6] != 0, row.drop_front(7).vec()});
     }
   }
-  for (StringRef name : {"kernel.work_arena", "kernel.work_bytes", "kernel.product_base", "kernel.products"})
+  if (auto parts = module->getAttrOfType<ArrayAttr>("kernel.parts"))
+    for (auto part : parts.getAsRange<DictionaryAttr>())
+      plan.parts.push_back(readPart(part));
+  for (StringRef name : {"kernel.work_arena", "kernel.work_bytes", "kernel.product_base", "kernel.products",
+                         "kernel.parts", "kernel.metric_names"})
     module->removeAttr(name);
 }
 
@@ -100,10 +119,9 @@ void printStage(ModuleOp module, llvm::raw_ostream &to) {
 }
 
 void registerPipelineDialects(DialectRegistry &registry) {
-  registry
-      .insert<kernel::KernelDialect, nd::NdDialect, run::RunDialect, func::FuncDialect, arith::ArithDialect,
-              math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect, vector::VectorDialect, LLVM::LLVMDialect,
-              mlir::gpu::GPUDialect, NVVM::NVVMDialect, memref::MemRefDialect>();
+  registry.insert<kernel::KernelDialect, nd::NdDialect, run::RunDialect, func::FuncDialect, arith::ArithDialect,
+                  math::MathDialect, scf::SCFDialect, cf::ControlFlowDialect, vector::VectorDialect, LLVM::LLVMDialect,
+                  mlir::gpu::GPUDialect, NVVM::NVVMDialect, memref::MemRefDialect>();
   registerBuiltinDialectTranslation(registry);
   registerGPUDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);

@@ -61,6 +61,13 @@ void addHost(OpPassManager &pm) {
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
+/// What a profile takes the time of.
+void addParts(OpPassManager &pm, int64_t vectorBytes) {
+  lower::PlanPartsPassOptions options;
+  options.vectorBytes = vectorBytes;
+  pm.addPass(lower::createPlanPartsPass(options));
+}
+
 /// kernels -> kernels of a device.
 void addMapping(OpPassManager &pm, int64_t vectorBytes) {
   gpu::MapKernelsPassOptions options;
@@ -130,6 +137,19 @@ ArrayRef<Target> Target::all() {
 
 const Target &Target::cpu() { return all().front(); }
 Target Target::cpu(TargetOptions processor) { return makeCpu(std::move(processor)); }
+
+const Target &Target::profiled() {
+  static const Target target = [] {
+    Target made = cpu();
+    made.name = "cpu, profiled";
+    made.namesPlaces = true;
+    auto lower = llvm::find_if(made.phases, [](const Phase &phase) { return phase.name == "lower"; });
+    made.phases.insert(lower,
+                       {"profile", "", [width = made.host.vectorBytes](OpPassManager &pm) { addParts(pm, width); }});
+    return made;
+  }();
+  return target;
+}
 
 const Target *Target::find(StringRef name) {
   auto *found = llvm::find_if(all(), [&](const Target &target) { return target.name == name; });

@@ -41,6 +41,7 @@ struct Target {
   std::string name; ///< cpu, sm_80, sm_90
   TargetOptions host;
   std::vector<Phase> phases;
+  bool namesPlaces = false; ///< what is made says where in the spec it comes from: part of a cache key then
 
   /// Everything here that decides what the object holds; part of a cache key.
   std::string text() const { return name + " " + host.text(); }
@@ -50,6 +51,8 @@ struct Target {
   static const Target &cpu();
   /// The same for another processor of this kind.
   static Target cpu(TargetOptions processor);
+  /// This machine's, with code that takes the time of each part of the plan (`dync run --profile`).
+  static const Target &profiled();
   /// Null: there is none of that name.
   static const Target *find(llvm::StringRef name);
   static llvm::ArrayRef<Target> all();

@@ -42,7 +42,7 @@ static cl::opt<unsigned> seed("seed", cl::init(1));
 static cl::opt<bool> positive("positive", cl::desc("fill arenas with the sizes of normal draws"));
 static cl::opt<std::string> only("function", cl::desc("the one function to call"));
 static cl::opt<bool> emulate("emulate", cl::desc("as on a device: kernels run block by block, thread by thread"));
-static cl::opt<std::string> cpu("cpu", cl::desc("the processor that code is made for"), cl::init("native"));
+static cl::opt<std::string> cpuName("cpu", cl::desc("the processor that code is made for"), cl::init("native"));
 static cl::opt<bool> bits("bits", cl::desc("print a hash of every arena after the calls"));
 static cl::opt<bool> showTimings("timings", cl::desc("print milliseconds of each stage and pass of the compiler"));
 
@@ -298,7 +298,7 @@ int main(int argc, char **argv) {
     if (emit == stage)
       at.print(llvm::outs());
   };
-  std::optional<TargetOptions> processor = TargetOptions::named(cpu);
+  std::optional<TargetOptions> processor = TargetOptions::named(cpuName);
   if (!processor)
     return fail("no such processor");
   Target target = emulate ? Target::emulated() : Target::cpu(*processor);

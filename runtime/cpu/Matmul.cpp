@@ -146,7 +146,7 @@ template <typename T> struct Products::Call {
     x.cStride = s.n;
     x.n = s.n;
     x.k = s.k;
-    x.accumulate = s.accumulate;
+    x.accumulate = false;
     x.packed = prepared.packB;
     x.panels = panels;
     x.tiles = prepared.packA ? products.tileScratch<T>() : nullptr;

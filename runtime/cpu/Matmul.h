@@ -23,7 +23,7 @@ public:
   static Expected<Products> create(const std::vector<plan::Product> &list, ThreadPool &pool,
                                    const KernelSet &kernels = chooseKernels());
 
-  /// dyn_matmul: C = A B or C += A B. `epilogue`, when not null, is called with ranges of the batch * m rows of C,
+  /// dyn_matmul: C = A B. `epilogue`, when not null, is called with ranges of the batch * m rows of C,
   /// each once, right after they are final, possibly from several threads at once.
   void run(int64_t product, const void *a, const void *b, void *c, DynRange epilogue, void *closure);
 

@@ -18,8 +18,8 @@
 
 namespace dyn::cpu {
 
-/// One matrix product C[m, n] (+)= A B. Element (i, l) of A is a[i * rowStride + l * kStride], one of the two strides
-/// being 1. B has rows [k, n], or with transposeB [n, k].
+/// One matrix product C[m, n] = A B, or += A B with `accumulate`. Element (i, l) of A is a[i * rowStride + l * kStride],
+/// one of the two strides being 1. B has rows [k, n], or with transposeB [n, k].
 template <typename T> struct Operands {
   const T *a;
   int64_t rowStride, kStride;
@@ -54,6 +54,12 @@ template <typename T> struct Kernels {
   void (*unfold)(const plan::Window &window, const T *padded, int64_t kLo, int64_t kHi, int64_t yLo, int64_t yHi, T *out);
   /// Adds all elements of the window at rows [yLo, yHi) of places to the padded image.
   void (*fold)(const plan::Window &window, const T *in, int64_t yLo, int64_t yHi, T *padded);
+  /// `rounds` steps of as many independent chains of multiply-adds as a tile keeps in registers: nothing that is done
+  /// with this element type is faster. The sum is there so that nothing is left out.
+  T (*chains)(int64_t rounds, T scale, T shift);
+  int64_t chainFlops; ///< operations of one round
+  /// a = b + scale c, `count` elements: what memory, or a cache, can do.
+  void (*triad)(T *a, const T *b, const T *c, T scale, int64_t count);
 };
 
 /// k is taken in blocks of this many, so that a panel of B stays in L1.

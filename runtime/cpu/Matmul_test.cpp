@@ -40,7 +40,7 @@ std::vector<T> plainProduct(const plan::Product &s, const std::vector<T> &a, con
     for (int64_t i = 0; i < s.m; ++i)
       for (int64_t j = 0; j < s.n; ++j) {
         T &out = c[size_t((x * s.m + i) * s.n + j)];
-        long double sum = s.accumulate ? out : 0;
+        long double sum = 0;
         for (int64_t l = 0; l < s.k; ++l)
           sum += (long double)(a[size_t(x * s.m * s.k + (s.transposeA ? l * s.m + i : i * s.k + l))]) *
                  b[size_t(x * s.k * s.n + (s.transposeB ? j * s.k + l : l * s.n + j))];
@@ -62,8 +62,7 @@ struct RowCount {
 template <typename T> void check(plan::Product s) {
   s.element = sizeof(T) == 4 ? plan::Element::f32 : plan::Element::f64;
   SCOPED_TRACE(testing::Message() << "f" << sizeof(T) * 8 << " batch " << s.batch << " m " << s.m << " n " << s.n
-                                  << " k " << s.k << " tA " << s.transposeA << " tB " << s.transposeB << " acc "
-                                  << s.accumulate);
+                                  << " k " << s.k << " tA " << s.transposeA << " tB " << s.transposeB);
   std::vector<T> a = values<T>(s.batch * s.m * s.k, 1), b = values<T>(s.batch * s.k * s.n, 2);
   std::vector<T> c = values<T>(s.batch * s.m * s.n, 3), truth = plainProduct(s, a, b, c);
   for (const KernelSet *kernels : runnableKernels()) {
@@ -91,12 +90,12 @@ template <typename T> void check(plan::Product s) {
 plan::Product product(int64_t batch, int64_t m, int64_t n, int64_t k, int flags) {
   plan::Product s;
   s.batch = batch, s.m = m, s.n = n, s.k = k;
-  s.transposeA = flags & 1, s.transposeB = flags & 2, s.accumulate = flags & 4;
+  s.transposeA = flags & 1, s.transposeB = flags & 2;
   return s;
 }
 
 TEST(Matmul, agreesWithPlainSumsAtEveryKindOfEdge) {
-  for (int flags = 0; flags < 8; ++flags)
+  for (int flags = 0; flags < 4; ++flags)
     for (int64_t m : {1, 5, 13, 32})
       for (int64_t n : {1, 3, 8, 10, 16, 33})
         for (int64_t k : {1, 7, 32}) {
@@ -108,7 +107,7 @@ TEST(Matmul, agreesWithPlainSumsAtEveryKindOfEdge) {
 }
 
 TEST(Matmul, agreesOnSizesThatArePackedAndSplit) {
-  for (int flags = 0; flags < 8; ++flags) {
+  for (int flags = 0; flags < 4; ++flags) {
     check<float>(product(1, 130, 75, 300, flags));
     check<float>(product(1, 100, 150, 300, flags));
     check<double>(product(1, 101, 140, 270, flags));
@@ -118,7 +117,7 @@ TEST(Matmul, agreesOnSizesThatArePackedAndSplit) {
 }
 
 TEST(Matmul, agreesOverABatch) {
-  for (int flags = 0; flags < 8; ++flags) {
+  for (int flags = 0; flags < 4; ++flags) {
     check<float>(product(9, 12, 20, 16, flags));
     check<double>(product(40, 16, 24, 30, flags));
     check<float>(product(2, 70, 66, 80, flags));
@@ -129,7 +128,7 @@ TEST(Matmul, agreesOverABatch) {
 
 TEST(Matmul, emptySizes) {
   check<float>(product(1, 4, 4, 0, 0));
-  check<double>(product(1, 4, 4, 0, 4));
+  check<double>(product(1, 4, 4, 0, 0));
   check<float>(product(0, 4, 4, 4, 0));
   check<double>(product(1, 0, 4, 4, 0));
   check<float>(product(1, 4, 0, 4, 0));
