@@ -137,12 +137,25 @@ std::optional<Program> compileNd(ModuleOp module, const plan::Plan &plan, Object
   }
   Program program{plan, "", false};
   size_t before = diags.errorCount();
-  auto object = compileToObject(module, program.plan, target, hook, timings);
+  UnitStore store;
+  std::vector<std::pair<CacheKey, CacheEntry>> made;
+  if (cache) {
+    store.find = [&](const std::string &content) -> std::optional<std::string> {
+      auto entry = cache->load(cacheKeyOf("unit\n" + content));
+      return entry ? std::optional(std::move(entry->object)) : std::nullopt;
+    };
+    store.keep = [&](const std::string &content, const std::string &object) {
+      made.push_back({cacheKeyOf("unit\n" + content), {"", object}});
+    };
+  }
+  auto object = compileToUnits(module, program.plan, target, store, program.units, hook, timings);
   if (failed(object) || diags.errorCount() != before)
     return std::nullopt;
   program.object = std::move(*object);
-  if (cache)
-    cache->store(key, {plan::toJson(program.plan), program.object});
+  if (cache) {
+    made.push_back({key, {plan::toJson(program.plan), program.object}});
+    cache->store(made);
+  }
   return program;
 }
 

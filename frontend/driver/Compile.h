@@ -11,8 +11,9 @@ namespace dyn {
 /// What a session needs to run a program.
 struct Program {
   plan::Plan plan;
-  std::string object;     ///< ELF; empty when the program is interpreted
+  std::string object;     ///< ELF, or an archive of it; empty when the program is interpreted
   bool fromCache = false; ///< no code was generated
+  UnitCounts units = {};  ///< of a program that was compiled
 };
 
 /// A context with all dialects, single-threaded: programs are small and threads cost more than they give.

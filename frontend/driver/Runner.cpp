@@ -201,9 +201,9 @@ void Runner::printTimings(const Timings &timings, const char *code) const {
 
 /// For `--time`: what the whole command read and made.
 void Runner::printCounts() const {
-  std::fprintf(stderr, "standard library: %zu of %zu files parsed\nobjects: %d generated, %d kept, %zu bytes\n",
+  std::fprintf(stderr, "standard library: %zu of %zu files parsed\nobjects: %d generated, %d kept, %zu bytes\nunits: %d generated, %d kept\n",
                work.library.parsedEmbedded(), embeddedFiles().size(), work.objects.generated, work.objects.kept,
-               work.objects.bytes);
+               work.objects.bytes, work.objects.units.generated, work.objects.units.kept);
 }
 
 Runner::Finished Runner::train(const elab::TrainRequest &request, const std::string &folder, bool inExperiment) {

@@ -28,10 +28,12 @@ std::map<std::string, double> hyperparametersOf(const elab::Elaborated &elaborat
 /// The objects of a workspace: how many came from where, and their bytes together.
 struct ObjectCounts {
   int generated = 0, kept = 0;
+  UnitCounts units; ///< of those that were generated
   size_t bytes = 0;
 
   void add(const Program &program) {
     ++(program.fromCache ? kept : generated);
+    units.generated += program.units.generated, units.kept += program.units.kept;
     bytes += program.object.size();
   }
 };

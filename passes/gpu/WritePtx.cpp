@@ -1,4 +1,5 @@
 //===- WritePtx.cpp - from NVVM to PTX ------------------------------------===//
+#include "passes/RunLlvmPasses.h"
 #include "passes/gpu/Passes.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
@@ -6,9 +7,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetMachine.h"
 
 #include <mutex>
 
@@ -51,20 +50,6 @@ std::unique_ptr<llvm::TargetMachine> makeMachine(StringRef chip, std::string &wh
       parsed, chip, features, options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
-}
-
 FailureOr<std::string> ptxOf(mlir::gpu::GPUModuleOp kernels, StringRef chip) {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(kernels, context, kernels.getName());
@@ -76,7 +61,9 @@ FailureOr<std::string> ptxOf(mlir::gpu::GPUModuleOp kernels, StringRef chip) {
     return kernels.emitError("no code generator for ") << chip << ": " << why;
   code->setDataLayout(machine->createDataLayout());
   code->setTargetTriple(llvm::Triple(triple));
-  optimize(*code, *machine);
+  runLlvmPasses(*code, *machine, [](llvm::PassBuilder &builder) {
+    return builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
+  });
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;

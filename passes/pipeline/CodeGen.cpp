@@ -3,7 +3,9 @@
 // Loops arrive as vectors; LLVM cleans up, selects and schedules.
 //
 //===----------------------------------------------------------------------===//
+#include "passes/RunLlvmPasses.h"
 #include "passes/pipeline/Pipelines.h"
+#include "passes/pipeline/Units.h"
 
 #include "mlir/Target/LLVMIR/Export.h"
 
@@ -11,10 +13,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
@@ -23,7 +22,9 @@
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
+#include <atomic>
 #include <mutex>
+#include <thread>
 
 using namespace mlir;
 
@@ -47,38 +48,99 @@ std::unique_ptr<llvm::TargetMachine> makeMachine(const TargetOptions &target, st
   llvm::TargetOptions options;
   // Small: constants are then operands of the instructions that use them, and need no register through a loop. What is
   // farther away than 2 GiB, the runtime, is called by way of the linker's table.
-  return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
-      triple, target.cpu, target.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-      llvm::CodeGenOptLevel::Less, /*JIT=*/true));
+  return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(triple, target.cpu, target.features, options,
+                                                                         llvm::Reloc::PIC_, llvm::CodeModel::Small,
+                                                                         llvm::CodeGenOptLevel::Less, /*JIT=*/true));
 }
 
 /// What O2 does beyond this (inlining, vectorizing, unrolling, interprocedural work) has nothing to find here: loops
 /// arrive as vectors, kernels are called through pointers, and hoisting is mostly done. It took twice the time for the
 /// same code speed.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  llvm::FunctionPassManager each;
-  each.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
-  each.addPass(llvm::InstCombinePass());
-  each.addPass(llvm::SimplifyCFGPass());
-  llvm::LoopPassManager inLoops;
-  inLoops.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  each.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(inLoops), /*UseMemorySSA=*/true));
-  each.addPass(llvm::GVNPass());
-  each.addPass(llvm::InstCombinePass());
-  each.addPass(llvm::SimplifyCFGPass());
-  llvm::ModulePassManager all;
-  all.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
-  all.run(module, modules);
+  runLlvmPasses(module, machine, [](llvm::PassBuilder &) {
+    llvm::FunctionPassManager each;
+    each.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+    each.addPass(llvm::InstCombinePass());
+    each.addPass(llvm::SimplifyCFGPass());
+    llvm::LoopPassManager inLoops;
+    inLoops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+    each.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(inLoops), /*UseMemorySSA=*/true));
+    each.addPass(llvm::GVNPass());
+    each.addPass(llvm::InstCombinePass());
+    each.addPass(llvm::SimplifyCFGPass());
+    llvm::ModulePassManager all;
+    all.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(each)));
+    return all;
+  });
+}
+
+/// Machine code of an optimized module; empty where the machine writes none.
+std::string writeObject(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile, /*DisableVerify=*/true))
+    return "";
+  passes.run(module);
+  return std::string(object.data(), object.size());
+}
+
+/// The module as LLVM IR for a processor, not optimized yet.
+FailureOr<std::unique_ptr<llvm::Module>> translate(ModuleOp module, const TargetOptions &target,
+                                                   llvm::LLVMContext &context) {
+  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, "dyn");
+  if (!code)
+    return module.emitError("cannot be written as LLVM IR");
+  std::string why;
+  std::unique_ptr<llvm::TargetMachine> machine = makeMachine(target, why);
+  if (!machine)
+    return module.emitError("no code generator for ") << target.triple << ": " << why;
+  code->setDataLayout(machine->createDataLayout());
+  code->setTargetTriple(llvm::Triple(target.triple));
+  for (llvm::Function &function : *code) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBytes * 8));
+    function.addFnAttr("target-cpu", target.cpu);
+    function.addFnAttr("target-features", target.features);
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+  }
+  return code;
+}
+
+/// Machine code of a unit; several threads may do so, each with a machine of its own.
+std::string compileUnit(const CodeUnit &unit, llvm::TargetMachine &machine) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> code = readUnit(unit, context);
+  optimize(*code, machine);
+  return writeObject(*code, machine);
+}
+
+/// Fills the objects of units that the store did not have.
+void compileMissing(ArrayRef<CodeUnit> units, MutableArrayRef<std::string> objects, const TargetOptions &target) {
+  std::vector<size_t> missing;
+  for (size_t i = 0; i < units.size(); ++i)
+    if (objects[i].empty())
+      missing.push_back(i);
+  // The longest first, so that threads end together.
+  llvm::sort(missing, [&](size_t x, size_t y) {
+    return std::pair(units[y].bitcode.size(), x) < std::pair(units[x].bitcode.size(), y);
+  });
+  std::atomic<size_t> next{0};
+  auto work = [&] {
+    std::string why;
+    std::unique_ptr<llvm::TargetMachine> machine = makeMachine(target, why);
+    for (size_t i = next++; i < missing.size(); i = next++)
+      objects[missing[i]] = compileUnit(units[missing[i]], *machine);
+  };
+  constexpr unsigned mostThreads = 2;
+  if (missing.size() > 1 && std::min(mostThreads, std::thread::hardware_concurrency()) > 1) {
+    std::thread other(work);
+    work();
+    other.join();
+  } else {
+    work();
+  }
 }
 
 } // namespace
@@ -129,44 +191,62 @@ FailureOr<std::string> compileToObject(ModuleOp module, plan::Plan &plan, const 
                                        Timings *timings, const CodeHook &finish) {
   if (failed(lowerToLLVM(module, plan, made, hook, timings)))
     return failure();
-  const TargetOptions &target = made.host;
   Stopwatch watch;
   auto note = [&](const char *stage) {
     if (timings)
       timings->push_back({stage, watch.lap()});
   };
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> code = translateModuleToLLVMIR(module, context, "dyn");
-  if (!code)
-    return module.emitError("cannot be written as LLVM IR");
+  FailureOr<std::unique_ptr<llvm::Module>> code = translate(module, made.host, context);
+  if (failed(code))
+    return failure();
   std::string why;
-  std::unique_ptr<llvm::TargetMachine> machine = makeMachine(target, why);
-  if (!machine)
-    return module.emitError("no code generator for ") << target.triple << ": " << why;
-  code->setDataLayout(machine->createDataLayout());
-  code->setTargetTriple(llvm::Triple(target.triple));
+  std::unique_ptr<llvm::TargetMachine> machine = makeMachine(made.host, why);
   if (finish)
-    finish(*code);
-  for (llvm::Function &function : *code) {
-    if (function.isDeclaration())
-      continue;
-    function.addFnAttr("prefer-vector-width", std::to_string(target.vectorBytes * 8));
-    function.addFnAttr("target-cpu", target.cpu);
-    function.addFnAttr("target-features", target.features);
-    function.addFnAttr(llvm::Attribute::NoUnwind);
-  }
+    finish(**code);
   note("translate");
-  optimize(*code, *machine);
+  optimize(**code, *machine);
   note("llvm optimize");
-  llvm::SmallVector<char, 0> object;
-  llvm::raw_svector_ostream stream(object);
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile,
-                                   /*DisableVerify=*/true))
-    return module.emitError("the code generator writes no objects");
-  passes.run(*code);
+  std::string object = writeObject(**code, *machine);
   note("llvm codegen");
-  return std::string(object.data(), object.size());
+  if (object.empty())
+    return module.emitError("the code generator writes no objects");
+  return object;
+}
+
+FailureOr<std::string> compileToUnits(ModuleOp module, plan::Plan &plan, const Target &made, const UnitStore &store,
+                                      UnitCounts &counts, const StageHook &hook, Timings *timings) {
+  if (failed(lowerToLLVM(module, plan, made, hook, timings)))
+    return failure();
+  Stopwatch watch;
+  auto note = [&](const char *stage) {
+    if (timings)
+      timings->push_back({stage, watch.lap()});
+  };
+  llvm::LLVMContext context;
+  FailureOr<std::unique_ptr<llvm::Module>> code = translate(module, made.host, context);
+  if (failed(code))
+    return failure();
+  note("translate");
+  std::vector<CodeUnit> units = cutIntoUnits(**code);
+  std::vector<std::string> objects(units.size());
+  auto contentOf = [&](const CodeUnit &unit) { return made.host.text() + "\n" + unit.name + "\n" + unit.bitcode; };
+  for (size_t i = 0; store.find && i < units.size(); ++i)
+    objects[i] = store.find(contentOf(units[i])).value_or("");
+  auto wasKept = llvm::map_to_vector(objects, [](const std::string &object) { return !object.empty(); });
+  note("cut into units");
+  compileMissing(units, objects, made.host);
+  note("llvm optimize and codegen");
+  for (size_t i = 0; i < units.size(); ++i) {
+    ++(wasKept[i] ? counts.kept : counts.generated);
+    if (objects[i].empty())
+      return module.emitError("the code generator writes no objects");
+    if (!wasKept[i] && store.keep)
+      store.keep(contentOf(units[i]), objects[i]);
+  }
+  std::string archive = archiveOf(units, objects);
+  note("archive");
+  return archive;
 }
 
 } // namespace dyn

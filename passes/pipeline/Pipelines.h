@@ -46,6 +46,21 @@ using CodeHook = std::function<void(llvm::Module &code)>;
                                                            const Target &target, const StageHook &hook = {},
                                                            Timings *timings = nullptr, const CodeHook &finish = {});
 
+/// Where objects of units are kept, by what they were made from. Empty functions: nowhere.
+struct UnitStore {
+  std::function<std::optional<std::string>(const std::string &content)> find;
+  std::function<void(const std::string &content, const std::string &object)> keep; ///< one that was made
+};
+struct UnitCounts {
+  int generated = 0, kept = 0;
+};
+
+/// The same as an archive of objects, one a unit (passes/pipeline/Units.h): those that the store has are not made again.
+/// Units are compiled on two threads.
+[[nodiscard]] mlir::FailureOr<std::string> compileToUnits(mlir::ModuleOp module, plan::Plan &plan, const Target &target,
+                                                          const UnitStore &store, UnitCounts &counts,
+                                                          const StageHook &hook = {}, Timings *timings = nullptr);
+
 /// Prints the module as it is at a stage: of one that became text (PTX), the text.
 void printStage(mlir::ModuleOp module, llvm::raw_ostream &to);
 

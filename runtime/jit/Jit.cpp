@@ -1,8 +1,10 @@
 //===- Jit.cpp - an object file becomes callable code ---------------------===//
 #include "runtime/jit/Jit.h"
 
+#include "llvm/BinaryFormat/Magic.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Object/Archive.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 
@@ -59,6 +61,24 @@ std::vector<Symbol> symbolTable() {
   };
 }
 
+Error addObjects(LLJIT &jit, StringRef object) {
+  if (identify_magic(object) != file_magic::archive)
+    return jit.addObjectFile(MemoryBuffer::getMemBufferCopy(object, "dyn"));
+  auto archive = object::Archive::create(MemoryBufferRef(object, "dyn"));
+  if (!archive)
+    return archive.takeError();
+  Error error = Error::success();
+  for (const object::Archive::Child &child : (*archive)->children(error)) {
+    Expected<MemoryBufferRef> member = child.getMemoryBufferRef();
+    if (!member)
+      return joinErrors(member.takeError(), std::move(error));
+    if (Error added =
+            jit.addObjectFile(MemoryBuffer::getMemBufferCopy(member->getBuffer(), member->getBufferIdentifier())))
+      return joinErrors(std::move(added), std::move(error));
+  }
+  return error;
+}
+
 } // namespace
 
 struct Jit::State {
@@ -84,7 +104,7 @@ Expected<std::unique_ptr<Jit>> Jit::load(StringRef object) {
   JITDylib &library = (*jit)->getMainJITDylib();
   if (Error error = library.define(absoluteSymbols(std::move(symbols))))
     return std::move(error);
-  if (Error error = (*jit)->addObjectFile(MemoryBuffer::getMemBufferCopy(object, "dyn")))
+  if (Error error = addObjects(**jit, object))
     return std::move(error);
   return std::unique_ptr<Jit>(new Jit(std::make_unique<State>(State{std::move(*jit)})));
 }

@@ -11,11 +11,11 @@
 
 namespace dyn {
 
-/// Owns the memory of one linked object file. The object may call the rows of
+/// Owns the memory of one linked program. Its objects may call each other, the rows of
 /// Functions.def and libm, nothing else: no symbol of the process is searched.
 class Jit {
 public:
-  /// Copies and links an ELF object made by this build for this machine.
+  /// Copies and links an ELF object made by this build for this machine, or all objects of an archive (`ar`).
   [[nodiscard]] static llvm::Expected<std::unique_ptr<Jit>> load(llvm::StringRef object);
   ~Jit();
 

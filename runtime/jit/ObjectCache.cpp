@@ -163,6 +163,21 @@ std::optional<CacheEntry> ObjectCache::load(const CacheKey &key) {
 }
 
 bool ObjectCache::store(const CacheKey &key, const CacheEntry &entry) {
+  bool written = write(key, entry);
+  if (written)
+    evict();
+  return written;
+}
+
+bool ObjectCache::store(const std::vector<std::pair<CacheKey, CacheEntry>> &entries) {
+  bool written = std::all_of(entries.begin(), entries.end(),
+                             [&](const auto &each) { return write(each.first, each.second); });
+  if (written)
+    evict();
+  return written;
+}
+
+bool ObjectCache::write(const CacheKey &key, const CacheEntry &entry) {
   std::error_code error;
   if (!root.empty())
     fs::create_directories(root, error);
@@ -188,7 +203,6 @@ bool ObjectCache::store(const CacheKey &key, const CacheEntry &entry) {
     ::unlink(temporary.c_str());
     return false;
   }
-  evict();
   return true;
 }
 

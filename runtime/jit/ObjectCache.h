@@ -15,6 +15,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace dyn {
 
@@ -44,11 +46,14 @@ public:
   std::optional<CacheEntry> load(const CacheKey &key);
   /// False when the folder cannot be written; says why on stderr, once a process.
   bool store(const CacheKey &key, const CacheEntry &entry);
+  /// Several; the folder's size is looked at once.
+  bool store(const std::vector<std::pair<CacheKey, CacheEntry>> &entries);
 
   const std::string &folder() const { return root; }
   std::string pathOf(const CacheKey &key) const;
 
 private:
+  bool write(const CacheKey &key, const CacheEntry &entry);
   void evict();
   std::string root;
   uint64_t limit;
