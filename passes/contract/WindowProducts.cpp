@@ -247,15 +247,18 @@ struct SinkReshape : RewritePattern {
     return op && op->hasTrait<Elementwise>() && llvm::any_of(op->getOperands(), followsWindow);
   }
 
-  /// `operand` in the shape of `below`, of which it is a reshape; null if that needs a copy.
-  static Value inShape(Value operand, ArrayRef<int64_t> shape, OpBuilder &builder) {
+  /// `operand`, a reshape of `shape`, in that shape; null if that needs a copy. Without a builder nothing is made, and the
+  /// result only says whether it could be.
+  static Value inShape(Value operand, ArrayRef<int64_t> shape, OpBuilder *builder) {
     auto reshape = operand.getDefiningOp<nd::ReshapeOp>();
     if (reshape && nd::shapeOf(reshape.getInput()) == shape)
       return reshape.getInput();
     DenseElementsAttr splat;
     if (matchPattern(operand, m_Constant(&splat)) && splat.isSplat()) {
       auto type = RankedTensorType::get(shape, nd::typeOf(operand).getElementType());
-      return nd::ConstantOp::create(builder, operand.getLoc(), splat.resizeSplat(type));
+      if (!builder)
+        return operand;
+      return nd::ConstantOp::create(*builder, operand.getLoc(), splat.resizeSplat(type));
     }
     // The same for all images: along new leading dimensions.
     auto broadcast = operand.getDefiningOp<nd::BroadcastOp>();
@@ -267,7 +270,9 @@ struct SinkReshape : RewritePattern {
         nd::shapeOf(one.getInput()) != shape.drop_front(lead) ||
         nd::shapeOf(operand).take_front(lead) != shape.take_front(lead))
       return {};
-    return nd::BroadcastOp::create(builder, operand.getLoc(), one.getInput(), shape,
+    if (!builder)
+      return operand;
+    return nd::BroadcastOp::create(*builder, operand.getLoc(), one.getInput(), shape,
                                    nd::range(lead, int64_t(shape.size())));
   }
 
@@ -280,12 +285,12 @@ struct SinkReshape : RewritePattern {
         below = reshape.getInput();
     if (!below)
       return failure();
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands()) {
-      operands.push_back(inShape(operand, nd::shapeOf(below), rewriter));
-      if (!operands.back())
+    for (Value operand : op->getOperands())
+      if (!inShape(operand, nd::shapeOf(below), nullptr))
         return failure();
-    }
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(inShape(operand, nd::shapeOf(below), &rewriter));
     Type type = nd::typeOf(op->getResult(0)).clone(nd::shapeOf(below));
     OperationState state(op->getLoc(), op->getName(), operands, type, op->getAttrs());
     Operation *made = rewriter.create(state);
