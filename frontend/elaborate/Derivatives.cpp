@@ -326,13 +326,18 @@ private:
   bool elementsStayApart(ArrayRef<mlir::Value> variables) {
     auto carried = dyn_cast_if_present<ir::AxesAttr>(axes);
     Block &block = region->front();
+    SmallVector<mlir::Value> outputs = valuesOf(values);
+    auto reaches = [](ArrayRef<mlir::Value> to, ArrayRef<mlir::Value> from) {
+      return llvm::is_contained(nd::dependsOn(to, from), true);
+    };
     bool good = true;
     block.walk([&](ir::OverOp over) {
       if (!good || !carried || !carried.contains(over.getAxis()))
         return;
       Operation *top = block.findAncestorOpInBlock(*over);
       SmallVector<mlir::Value> from = top == over ? SmallVector<mlir::Value>{over.getInput()} : getInputs(top);
-      if (!llvm::is_contained(nd::dependsOn(from, variables), true))
+      // What `stop_gradient` holds on its way out is a constant to the derivative.
+      if (!reaches(from, variables) || !reaches(outputs, SmallVector<mlir::Value>(top->getResults())))
         return;
       good = false;
       e.diags.report(Diag::elements_meet, span, over.getAxis().str(), derivative.name)

@@ -9,6 +9,7 @@
 #include "passes/lower/Cost.h"
 
 #include "passes/memory/Places.h"
+#include "dialects/Nd/NdWindow.h"
 
 using namespace mlir;
 

@@ -4,6 +4,7 @@
 #include "passes/lower/Passes.h"
 #include "passes/lower/ProductEmitter.h"
 #include "passes/memory/Places.h"
+#include "dialects/Nd/NdWindow.h"
 
 #include "dialects/Run/RunOps.h"
 
