@@ -32,7 +32,6 @@ const Refused table[] = {
     {Kind::ParticipationClause, "`participation` is", ""},
     {Kind::ClientsClause, "`clients` is", ""},
     {Kind::SharedClause, "`shared` is", ""},
-    {Kind::FrozenClause, "`frozen` as a clause is", "write `frozen` in place of `param` in the model"},
     {Kind::PhaseClause, "`phase` is", "write one train a phase"},
     {Kind::WhenClause, "`when` is", ""},
     {Kind::AtClause, "`at` as a clause is", ""},
@@ -275,11 +274,6 @@ private:
   }
 
   bool statement(const Stmt &stmt) {
-    auto *let = dynCast<LetStmt>(&stmt);
-    auto *result = dynCast<ReturnStmt>(&stmt);
-    if ((let && let->label) || (result && result->label))
-      return refuse(let ? let->label.name.span : result->label.name.span, "naming an activation with `as` is",
-                    "leave it out: no probe of this release reads activations");
     if (auto *run = dynCast<RunStmt>(&stmt))
       return runStatement(*run);
     if (auto *side = dynCast<SideStmt>(&stmt))
@@ -292,10 +286,6 @@ private:
   }
 
   bool expression(const Expr &expr) {
-    if (auto *index = dynCast<IndexExpr>(&expr))
-      for (auto &entry : index->indices)
-        if (auto *name = dynCast<NameExpr>(entry.get()); name && name->name == "new")
-          return refuseWord(name->span, "new", "`reshape` and `outer` make dimensions");
     if (auto *member = dynCast<MemberExpr>(&expr)) {
       auto *base = dynCast<NameExpr>(member->base.get());
       return base && base->name == "loss" && member->member.text == "on" && refuseWord(expr.span, "loss.on");

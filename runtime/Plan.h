@@ -57,6 +57,9 @@ struct RawInput {
   std::string member;  ///< npz: which array of the file
 };
 
+/// Owner of the states that models keep: they are saved beside the parameters.
+inline constexpr const char *modelOwner = "model";
+
 /// A data declaration: how to fill its fields from files, chunk by chunk.
 struct Source {
   std::string name;

@@ -285,6 +285,9 @@ Outcome Session::run() {
     std::vector<TensorView> tensors;
     for (const plan::Leaf &leaf : runtime->plan.kept())
       tensors.push_back({leaf.path, leaf.element, leaf.shape, data(leaf)});
+    for (const plan::Leaf &leaf : runtime->plan.states)
+      if (leaf.owner == plan::modelOwner)
+        tensors.push_back({leaf.path, leaf.element, leaf.shape, data(leaf)});
     Status status = writeSafetensors(runtime->options.directory + "/final.safetensors", tensors);
     if (outcome.output.isOk())
       outcome.output = status;

@@ -20,11 +20,14 @@ LogicalResult ObjectiveOp::verify() {
   auto yield = dyn_cast<YieldOp>(getBody().front().back());
   if (!yield)
     return emitOpError("ends without dyn.yield");
-  if (yield.getValues().size() != 1)
-    return emitOpError("yields ") << yield.getValues().size() << " values, not one";
+  if (yield.getValues().empty())
+    return emitOpError("yields nothing: first comes its value, then the next states of its models");
   auto type = cast<RankedTensorType>(yield.getValues().front().getType());
   if (type.getRank() || type.getEncoding() || !isa<FloatType>(type.getElementType()))
     return emitOpError("yields ") << type << ", not one number without hidden axes";
+  for (Value state : yield.getValues().drop_front())
+    if (tensorOf(state).getEncoding())
+      return emitOpError("yields a state of type ") << state.getType() << ", which carries a hidden axis";
   return success();
 }
 

@@ -42,7 +42,7 @@ def Dyn_TrainOp : Dyn_Op<"train", [Symbol, SymbolTable, SingleBlock, NoTerminato
 def Dyn_ObjectiveOp : Dyn_Op<"objective", [Symbol, SingleBlock]> {
   let summary = "the loss as a function of the leaves of the parameter tree";
   let description = [{
-    Block argument k is leaf k. Yields one number: a value that carries `example` has been reduced over it, as the
+    Block argument k is leaf k. Yields one number (and the next states of models, see `dyn.next_states`): a value that carries `example` has been reduced over it, as the
     loss clause does. `batch` is the size of the axis `example`, `feed` what fills it (-1: no data); `masked` when
     a batch may be short.
   }];
@@ -68,7 +68,7 @@ def Dyn_SocketOp : Dyn_Op<"socket", [Symbol, SingleBlock, NoTerminator, NoRegion
 
 def Dyn_YieldOp
     : Dyn_Op<"yield", [Pure, Terminator, ParentOneOf<["ObjectiveOp", "DerivativeOp", "WithBackwardOp"]>]> {
-  let summary = "the value of an objective, the values of a function";
+  let summary = "the value of an objective and the next states of its models; the values of a function";
   let arguments = (ins Variadic<Dyn_Tensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
@@ -234,6 +234,17 @@ def Dyn_GradientOp : Dyn_Op<"gradient", [Pure]> {
   let arguments = (ins FlatSymbolRefAttr:$objective, Dyn_Float:$params);
   let results = (outs Dyn_Float:$loss, Dyn_Float:$gradient);
   let assemblyFormat = "$objective `at` $params attr-dict `:` type($params) `->` type($loss) `,` type($gradient)";
+}
+
+def Dyn_NextStatesOp : Dyn_Op<"next_states", [Pure]> {
+  let summary = "what the models of an objective write to their states at a tree, on the present batch";
+  let description = [{
+    In the order of the objective's `dyn.yield`. Losses and gradients leave the states alone, wherever they are taken:
+    who keeps these values is who steps.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$objective, Dyn_Float:$params);
+  let results = (outs Variadic<Dyn_Tensor>:$states);
+  let assemblyFormat = "$objective `at` $params attr-dict `:` type($params) `->` type($states)";
 }
 
 #endif // DYN_DYN_OPS_TD

@@ -214,12 +214,22 @@ Value Elaborator::leafOf(const Tensor &tree, const std::string &path, Span span)
   return {};
 }
 
+/// The parameters below a path, all of them for the empty one, in the order of trees.
+std::vector<ParamInfo *> Elaborator::leavesBelow(const std::string &path) {
+  std::vector<ParamInfo *> all = treeLeaves, below;
+  if (all.empty())
+    for (auto &info : params)
+      all.push_back(info.get());
+  llvm::copy_if(all, std::back_inserter(below), [&](ParamInfo *info) {
+    return path.empty() || llvm::StringRef(info->path).starts_with(path + ".");
+  });
+  return below;
+}
+
 Value Elaborator::treeOf(const std::string &path, Span span) {
   SmallVector<mlir::Value> flat;
   SmallVector<DenseI64ArrayAttr> shapes;
-  for (auto &info : params) {
-    if (!path.empty() && !llvm::StringRef(info->path).starts_with(path + "."))
-      continue;
+  for (ParamInfo *info : leavesBelow(path)) {
     shapes.push_back(DenseI64ArrayAttr::get(&context, info->shape));
     auto leaf = readParam(*info);
     int64_t count = mlir::cast<RankedTensorType>(leaf.getType()).getNumElements();

@@ -93,7 +93,8 @@ Value Elaborator::unaryMath(const std::string &name, const Value &x, Span span) 
   Elem elem = elemOf(t->type().getElementType());
   if (elem == Elem::Bool || (!row->keepsInt && elem == Elem::Int))
     *t = cast(*t, row->keepsInt ? Elem::Int : Elem::Real, t->number, span);
-  return Value(Tensor{row->make(builder, loc(span), t->value), t->number, row->keepsInt ? t->classes : 0}, span);
+  return Value(Tensor{row->make(builder, loc(span), t->value), t->number, row->keepsInt ? t->classes : 0, t->fresh},
+               span);
 }
 
 Value Elaborator::select(const Value &condition, const Value &a, const Value &b, Span span) {
@@ -126,6 +127,10 @@ Value Elaborator::select(const Value &condition, const Value &a, const Value &b,
     };
     return recast(select(condition, leafwise(*x), leafwise(*y), span), true, span);
   }
+  uint64_t fresh = x->fresh;
+  stretch(*c, *x, span);
+  y->fresh = fresh;
+  stretch(*x, *y, span);
   if (c->type().getRank() == 0 && x->type().getRank() != 0)
     *c = broadcastScalar(*c, x->type(), span);
   else if (isa_and_present<ir::PerLeafAttr>(ir::rangeOf(c->type().getEncoding())) &&
@@ -141,7 +146,8 @@ Value Elaborator::select(const Value &condition, const Value &a, const Value &b,
         .help("the condition and both values need one shape");
     return {};
   }
-  return Value(Tensor{create<nd::SelectOp>(span, c->value, x->value, y->value), number, std::max(x->classes, y->classes)},
+  return Value(Tensor{create<nd::SelectOp>(span, c->value, x->value, y->value), number, std::max(x->classes, y->classes),
+                      x->fresh},
                span);
 }
 
@@ -367,6 +373,8 @@ Value Elaborator::callOther(const std::string &name, const Args &args, const std
     auto n = knownInt(values[1], span, "the number of places of `onehot`");
     return n ? onehot(values[0], *n, span) : Value();
   }
+  if (name == "log_prob" || name == "entropy" || name == "kl")
+    return callFact(name, values, span, frame);
   if (name == "size")
     return sizeOf(values[0], args.get("axis"), span, frame);
   if (name == "tree" || name == "leaf")
@@ -378,6 +386,10 @@ Value Elaborator::callOther(const std::string &name, const Args &args, const std
     return onSocketCall("index." + print(*args.positional[0]), {}, span, frame);
   if (llvm::is_contained({"grad", "value_and_grad", "vjp", "jvp", "hvp", "hessian", "jacobian"}, name))
     return derivativeOf(name, values[0], args);
+  if (name == "pairs") {
+    diags.report(Diag::misplaced_expression, span).help("it is an index: `a[pairs(i, j)]`");
+    return {};
+  }
   diags.report(Diag::builtin_later, span, name);
   return {};
 }

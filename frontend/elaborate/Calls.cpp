@@ -16,8 +16,6 @@ static std::string bare(const std::string &what) {
 }
 
 static bool isSocketName(llvm::StringRef name) {
-  if (name == "training")
-    return true;
   for (int kind = 0; kind <= static_cast<int>(ast::RuleKind::Probe); ++kind)
     if (ruleKindInfo(static_cast<ast::RuleKind>(kind)).canRead(name))
       return true;
@@ -287,6 +285,12 @@ Value Elaborator::callFunction(const Function &fn, const std::vector<ast::Argume
   InstantiationScope chain(diags, fn.decl->name.text, span);
   if (!bind(fn.decl->parameters, args, scope, frame, NameKind::Local, what, span))
     return {};
+  return runFunction(fn, scope, span, frame);
+}
+
+/// A function's body, with its arguments in `scope`.
+Value Elaborator::runFunction(const Function &fn, ScopePtr scope, Span span, Frame &frame) {
+  std::string what = "`" + fn.decl->name.text + "`";
   Frame inner{scope, frame.self, frame.site + "/" + fn.decl->name.text};
   inner.passes = frame.passes;
   inner.site += "#" + std::to_string(frame.draws++);
@@ -314,8 +318,27 @@ Value Elaborator::callValues(const Value &callee, const std::vector<Value> &valu
     inner.passes = frame.passes;
     return evaluate(*closure->expr->body, inner);
   }
+  if (auto *fn = callee.as<Function>())
+    return callFunctionWith(*fn, values, span, frame);
   diags.report(Diag::not_callable, span, describe(callee));
   return {};
+}
+
+/// A function of the spec on values in the order of its parameters.
+Value Elaborator::callFunctionWith(const Function &fn, const std::vector<Value> &values, Span span, Frame &frame) {
+  const ast::FnDecl &decl = *fn.decl;
+  if (values.size() > decl.parameters.items.size()) {
+    diags.report(Diag::too_many_arguments, span, decl.name.text, describeArguments(decl.parameters.items.size()), values.size());
+    return {};
+  }
+  std::map<std::string, Value> given;
+  for (auto [value, parameter] : llvm::zip(values, decl.parameters.items))
+    given.emplace(parameter.name.text, value);
+  auto scope = std::make_shared<Scope>(fn.scope);
+  std::string what = "`" + decl.name.text + "`";
+  if (!bindValues(decl.parameters, given, scope, NameKind::Local, what, span))
+    return {};
+  return runFunction(fn, scope, span, frame);
 }
 
 //===----------------------------------------------------------------------===//
@@ -358,7 +381,13 @@ Value Elaborator::callInstance(Instance &instance, const std::vector<ast::Argume
   instance.calls.clear();
   Frame inner{scope, &instance, instance.path};
   inner.passes = frame.passes;
+  auto outerParams = readParam;
+  if (instance.at)
+    readParam = [this, &instance, span](ParamInfo &info) { return leafAt(instance, info, span); };
   Value result = runBody(instance.decl->body, inner, span, "`" + name + "`");
+  readParam = std::move(outerParams);
+  if (onModelDone && !result.isInvalid())
+    onModelDone(instance, *scope, span);
   if (instance.decl->result && !result.isInvalid()) {
     auto typed = conform(result, *instance.decl->result, scope, "the result of `" + name + "`", inner.resultSpan);
     return typed ? *typed : Value();
@@ -366,23 +395,74 @@ Value Elaborator::callInstance(Instance &instance, const std::vector<ast::Argume
   return result;
 }
 
+Value Elaborator::instanceAt(const Instance &instance, const std::vector<ast::Argument> &args, Span span, Frame &frame) {
+  if (args.size() != 1 || args.front().name) {
+    diags.report(Diag::recast, span, "at", "one tree of parameters", describeArguments(args.size()));
+    return {};
+  }
+  auto made = std::make_shared<Instance>(instance);
+  Value tree = evaluate(*args.front().value, frame);
+  // A first pass only finds the parameters.
+  if (tree.isInvalid())
+    return discovering && !hasFailed() ? Value(made, span) : Value();
+  auto *t = tree.as<Tensor>();
+  if (!t || !isa_and_present<ir::TreeAttr>(t->type().getEncoding())) {
+    diags.report(Diag::recast, args.front().span, "at", "a tree of parameters", describe(tree));
+    return {};
+  }
+  made->at = std::make_shared<Value>(tree);
+  return Value(made, span);
+}
+
+/// A parameter of `net.at(p)`: its part of a whole tree, or of the tree of the model's own parameters.
+mlir::Value Elaborator::leafAt(const Instance &instance, ParamInfo &info, Span span) {
+  const Tensor &tree = *instance.at->as<Tensor>();
+  auto encoding = mlir::cast<ir::TreeAttr>(tree.type().getEncoding());
+  std::vector<ParamInfo *> leaves = leavesBelow("");
+  if (encoding.getShapes().size() != leaves.size())
+    leaves = leavesBelow(llvm::StringRef(instance.path).split('.').first.str());
+  size_t at = llvm::find(leaves, &info) - leaves.begin();
+  if (at == leaves.size() || encoding.getShapes().size() != leaves.size() ||
+      encoding.getShapes()[at].asArrayRef() != ArrayRef<int64_t>(info.shape)) {
+    diags.report(Diag::no_leaf, span, info.path).help("`" + instance.path + ".at` takes a tree like `" + instance.path + ".params`");
+    auto type = RankedTensorType::get(info.shape, realType);
+    return full(0, type, false, span).as<Tensor>()->value;
+  }
+  SmallVector<int64_t> offsets = encoding.offsets();
+  auto flat = create<ir::RecastOp>(span, ir::withEncoding(tree.type(), {}), tree.value);
+  auto part = create<nd::SliceOp>(span, flat, ArrayRef<int64_t>{offsets[at]},
+                                  ArrayRef<int64_t>{offsets[at + 1] - offsets[at]}, ArrayRef<int64_t>{1});
+  return create<nd::ReshapeOp>(span, part, ArrayRef<int64_t>(info.shape));
+}
+
 void Elaborator::declareParam(const ast::LeafStmt &stmt, Frame &frame) {
   if (!frame.self && !mayDeclareParams && paramsByPath.empty())
     return notHere(stmt.span, "`param`");
+  auto refused = [&] { frame.scope->define(stmt.name.text, Value(), NameKind::Param, stmt.name.span); };
+  // An experiment has no parameters.
+  if (!readParam) {
+    notHere(stmt.span, "a model with parameters");
+    return refused();
+  }
   std::string path = (frame.self && !frame.self->path.empty() ? frame.self->path + "." : "") + stmt.name.text;
   SmallVector<int64_t> shape;
   Elem elem = Elem::Real;
   if (!stmt.type || !declaredShape(*stmt.type, frame.scope, shape, elem))
-    return frame.scope->define(stmt.name.text, Value(), NameKind::Param, stmt.name.span);
+    return refused();
   if (elem != Elem::Real) {
     diags.report(Diag::param_not_real, stmt.type->span, stmt.name.text);
-    return frame.scope->define(stmt.name.text, Value(), NameKind::Param, stmt.name.span);
+    return refused();
   }
   ParamInfo *&info = paramsByPath[path];
   if (info && info->shape != shape) {
     diags.report(Diag::param_shape_changed, stmt.span, path, describeShape(info->shape), describeShape(shape))
         .note(info->from, "first made here");
-    return frame.scope->define(stmt.name.text, Value(), NameKind::Param, stmt.name.span);
+    return refused();
+  }
+  if (!info && !mayDeclareParams) {
+    notHere(stmt.span, ("`" + path + "`, which the loss does not use,").c_str());
+    paramsByPath.erase(path);
+    return refused();
   }
   if (!info) {
     params.push_back(std::make_unique<ParamInfo>());
@@ -390,6 +470,7 @@ void Elaborator::declareParam(const ast::LeafStmt &stmt, Frame &frame) {
     info->path = path;
     info->shape = shape;
     info->decl = &stmt;
+    info->frozen = stmt.frozen;
     info->scope = std::make_shared<Scope>(*frame.scope);
     info->from = stmt.span;
   }

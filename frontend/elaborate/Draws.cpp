@@ -60,8 +60,7 @@ Value Elaborator::callDraw(const std::string &name, const Args &args, Frame &fra
   Value dist = parameter(0, "", 0);
   if (dist.isInvalid())
     return {};
-  auto *d = dist.as<Distribution>();
-  if (!d) {
+  if (!isDistribution(dist)) {
     diags.report(Diag::not_a_distribution, span, describe(dist)).help("`draw(normal())` draws one number");
     return {};
   }
@@ -72,7 +71,7 @@ Value Elaborator::callDraw(const std::string &name, const Args &args, Frame &fra
   if (const ast::Expr *like = args.get("like")) {
     Value model = evaluate(*like, frame);
     auto t = model.isInvalid() ? std::nullopt : tensor(model, span);
-    return t ? drawFrom(*d, t->type().getShape(), t->type().getEncoding() ? t->type().getEncoding() : place, span, frame)
+    return t ? drawValue(dist, t->type().getShape(), t->type().getEncoding() ? t->type().getEncoding() : place, span, frame)
              : Value();
   }
   SmallVector<int64_t> shape;
@@ -82,7 +81,7 @@ Value Elaborator::callDraw(const std::string &name, const Args &args, Frame &fra
       return {};
     shape = *dims;
   }
-  return drawFrom(*d, shape, place, span, frame);
+  return drawValue(dist, shape, place, span, frame);
 }
 
 Value Elaborator::drawFrom(const Distribution &dist, ArrayRef<int64_t> shape, Attribute encoding, Span span,
@@ -92,9 +91,7 @@ Value Elaborator::drawFrom(const Distribution &dist, ArrayRef<int64_t> shape, At
     return {};
   }
   ++drawsMade;
-  std::string site = frame.site + ":" + (frame.assigning.empty() ? "draw" + std::to_string(frame.draws++) : frame.assigning);
-  for (int64_t pass : frame.passes)
-    site += "[" + std::to_string(pass) + "]";
+  std::string site = drawSite(frame);
   auto i64 = [&](int64_t x) { return *tensor(integer(x, span), span); };
   auto word = [&](mlir::Value value) {
     return create<nd::ReshapeOp>(span, value ? value : i64(0).value, ArrayRef<int64_t>{1});

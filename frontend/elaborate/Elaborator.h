@@ -85,6 +85,7 @@ struct ParamInfo {
   int64_t offset = -1;
   int owner = -1; ///< optimizer clause
   bool served = false; ///< its optimizer serves another value
+  bool frozen = false; ///< `frozen` in its model, or by a clause of the train
   mlir::BlockArgument argument; ///< in the objective
 };
 
@@ -200,7 +201,21 @@ private:
   Value matmul(const Value &a, const Value &b, Span span);
   Value elementwise(llvm::StringRef op, const Value &a, const Value &b, Span span);
   Value stackValues(const std::vector<Value> &items, Span span);
-  Value indexOne(Tensor base, size_t dim, const ast::Expr &index, bool &dropped, Frame &frame);
+  /// Whether an array can take these indices; false after a report.
+  bool canIndex(const Tensor &t, const ast::IndexExpr &expr);
+  Value indexed(const Value &base, const ast::IndexExpr &expr, Frame &frame);
+  /// Applies indices from the first dimension on.
+  std::optional<Tensor> indexAll(Tensor x, const ast::IndexExpr &expr, Frame &frame);
+  Value indexOne(Tensor base, size_t dim, const ast::Expr &index, Frame &frame);
+  std::optional<Tensor> placesOf(const Value &at, Span span);
+  Value indexConstant(Tensor base, size_t dim, const Value &at, Span span);
+  Value indexPairs(Tensor base, size_t dim, const ast::CallExpr &pairs, Frame &frame);
+  Tensor newAxis(const Tensor &x, size_t dim, Span span);
+  /// Elements `low` to `low + count` of a dimension.
+  Tensor sliceOf(const Tensor &x, size_t dim, int64_t low, int64_t count, Span span);
+  Value outOfRange(int64_t at, int64_t size, Span span);
+  /// Dimensions made by `new` take the sizes of the other operand.
+  void stretch(Tensor &a, Tensor &b, Span span);
   Value foldBinary(ast::BinaryOp op, const Const &a, const Const &b, Span span);
   Value memberOf(const Held &held, const std::string &name, Span span);
 
@@ -228,6 +243,7 @@ private:
   Value unflatten(const Value &x, Span span);
   /// The leaf of a whole tree at a path.
   Value leafOf(const Tensor &tree, const std::string &path, Span span);
+  std::vector<ParamInfo *> leavesBelow(const std::string &path);
   /// The parameters below a path as a tree.
   Value treeOf(const std::string &path, Span span);
 
@@ -277,8 +293,21 @@ private:
   Value drawFrom(const Distribution &dist, llvm::ArrayRef<int64_t> shape, mlir::Attribute encoding, Span span,
                  Frame &frame);
 
+  //===--- Distributions.cpp ---===//
+  /// `shape` values of a distribution; a report for anything else.
+  Value drawValue(const Value &dist, llvm::ArrayRef<int64_t> shape, mlir::Attribute encoding, Span span, Frame &frame);
+  Value drawRecord(const Record &dist, llvm::ArrayRef<int64_t> shape, mlir::Attribute encoding, Span span, Frame &frame);
+  /// Names the next draw here: the place, the name that it is assigned to, the passes of unrolled loops.
+  std::string drawSite(Frame &frame);
+  /// What is known of a distribution beside its draws: a record.
+  Value factsOf(const Value &dist, Span span, Frame &frame);
+  /// `log_prob`, `entropy`, `kl`, `mean` of distributions.
+  Value callFact(const std::string &name, const std::vector<Value> &values, Span span, Frame &frame);
+
   //===--- Calls.cpp ---===//
   Value callFunction(const Function &fn, const std::vector<ast::Argument> &args, Span span, Frame &frame);
+  Value callFunctionWith(const Function &fn, const std::vector<Value> &values, Span span, Frame &frame);
+  Value runFunction(const Function &fn, ScopePtr scope, Span span, Frame &frame);
   Value callValues(const Value &callee, const std::vector<Value> &args, Span span, Frame &frame);
   Value callInstance(Instance &instance, const std::vector<ast::Argument> &args, Span span, Frame &frame);
   Value runBody(const ast::Body &body, Frame &frame, Span span, const std::string &what);
@@ -293,6 +322,11 @@ private:
   /// A rule with another value for one hyperparameter.
   Value adjustRule(const Rule &rule, const ast::Ident &name, const Value &value);
   void placeInstance(Instance &instance, const std::string &name, Frame &frame);
+  /// `net.at(p)`: the same instance, with its parameters read from a tree.
+  Value instanceAt(const Instance &instance, const std::vector<ast::Argument> &args, Span span, Frame &frame);
+  mlir::Value leafAt(const Instance &instance, ParamInfo &info, Span span);
+  /// Row i of an array, or of each array of a stack of records.
+  Value rowOf(const Value &items, int64_t i, Span span);
   /// What a hyperparameter's expression gave, computed now where that is possible: its code may be read in any region.
   Value computedNow(const Value &value, const ast::Expr &expr, Frame &frame);
   Value lookupGlobal(const std::string &name, Span span);
@@ -344,6 +378,7 @@ private:
   //===--- Loops.cpp ---===//
   void loop(const ast::Ident *variable, const Value &items, const ast::Block *block, const ast::Expr *body,
             Span rangeSpan, Span span, Frame &frame, std::vector<Value> *yields);
+  std::optional<int64_t> lengthOf(const Value &items, Span span);
   void executeLoop(const ast::Ident *variable, const ast::Expr &range, const ast::Block &body, Span span,
                    Frame &frame, std::vector<Value> *yields);
   void executeRepeat(const ast::RepeatStmt &stmt, Frame &frame);
@@ -393,6 +428,13 @@ private:
   bool discovering = false; ///< a first pass over the loss that only finds its parameters
   std::function<mlir::Value(ParamInfo &)> readParam;
 
+  // Models while they run.
+  bool training = false; ///< in the objective
+  /// A model returned: what its states are now.
+  std::function<void(const Instance &, Scope &, Span)> onModelDone;
+  /// Values that `as NAME` names, where somebody wants them.
+  std::function<void(const ast::Label &, const Value &, Frame &)> onActivation;
+
   // What statements of rules do.
   std::function<void(const ast::StateStmt &, Frame &)> onState;
   std::function<void(const ast::EmitStmt &, Frame &)> onEmit;
@@ -405,6 +447,7 @@ private:
   bool mayDraw = false, drawsByStep = false, drawsByRow = false;
   nd::Stream drawStream = nd::Stream::init;
   mlir::Value drawPass; ///< of the run-time loops around
+  std::vector<Value> drawKey; ///< `key=(a, b)` of the draw that is being made; empty: its place names it
   int drawsMade = 0;
 
   // Numbers.
@@ -421,6 +464,8 @@ struct BuiltinRow {
   int64_t least = 0, most = 0;
   std::vector<std::string> named;
 };
+/// Whether something can be drawn from: one of the language's own, or a record with a field `draw`.
+bool isDistribution(const Value &value);
 /// The last value of a metric of numbers.
 Value lastOf(const Series &series, Span span);
 bool isBuiltin(llvm::StringRef name);

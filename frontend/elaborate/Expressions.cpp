@@ -15,6 +15,15 @@ bool decides(ast::BinaryOp op, const Value &left) {
   return known && known->elem == Elem::Bool && op == (known->number != 0 ? ast::BinaryOp::Or : ast::BinaryOp::And);
 }
 
+/// The instance `net` of a call `net.at(…)`, or null.
+static const Instance *atOfInstance(const ast::CallExpr &call, Scope &scope) {
+  auto *method = ast::dynCast<ast::MemberExpr>(call.callee.get());
+  auto *name = method && method->member.text == "at" ? ast::dynCast<ast::NameExpr>(method->base.get()) : nullptr;
+  Binding *binding = name ? scope.find(name->name) : nullptr;
+  auto *instance = binding ? binding->value.as<std::shared_ptr<Instance>>() : nullptr;
+  return instance ? instance->get() : nullptr;
+}
+
 Value Elaborator::evaluate(const ast::Expr &expr, Frame &frame) {
   Span span = expr.span;
   switch (expr.kind) {
@@ -79,6 +88,8 @@ Value Elaborator::evaluate(const ast::Expr &expr, Frame &frame) {
         return {};
       }
     }
+    if (const Instance *instance = atOfInstance(callExpr, *frame.scope))
+      return instanceAt(*instance, callExpr.args, span, frame);
     // `grad` alone is a value of a rule, and called it is the function.
     auto *name = ast::dynCast<ast::NameExpr>(callExpr.callee.get());
     Binding *socket = name ? frame.scope->find(name->name) : nullptr;
@@ -134,6 +145,8 @@ Value Elaborator::evaluateName(const ast::NameExpr &expr, Frame &frame) {
     return Value(Const{std::numbers::pi, Elem::Real, false, "pi"}, expr.span);
   if (expr.name == "inf")
     return Value(Const{std::numeric_limits<double>::infinity(), Elem::Real, false, "inf"}, expr.span);
+  if (expr.name == "training" && !library.find(expr.name))
+    return boolean(training, expr.span);
   return lookupGlobal(expr.name, expr.span);
 }
 

@@ -99,21 +99,36 @@ void Elaborator::executeLoop(const ast::Ident *variable, const ast::Expr &range,
     loop(variable, items, &body, nullptr, range.span, span, frame, yields);
 }
 
+/// Passes of a loop over an array, or over a stack of records; nothing after a report.
+std::optional<int64_t> Elaborator::lengthOf(const Value &items, Span span) {
+  std::optional<int64_t> length;
+  for (const Value &leaf : leafValues({items})) {
+    auto rows = tensor(leaf, span, "what a loop runs over");
+    if (!rows)
+      return std::nullopt;
+    if (rows->type().getRank() == 0 || isa_and_present<ir::LeavesAttr, ir::TreeAttr>(ir::rangeOf(rows->type().getEncoding())) ||
+        (length && *length != rows->type().getDimSize(0))) {
+      diags.report(Diag::loop_over, span, length ? describe(items) : describeType(rows->type()))
+          .help(length ? "the arrays of a stack of records have one length" : "loop over a range `0..n`, or over an array");
+      return std::nullopt;
+    }
+    length = rows->type().getDimSize(0);
+  }
+  return length;
+}
+
 void Elaborator::loop(const ast::Ident *variable, const Value &items, const ast::Block *block, const ast::Expr *body,
                       Span rangeSpan, Span span, Frame &frame, std::vector<Value> *yields) {
   int64_t trip = 0;
-  std::optional<Tensor> rows;
+  bool hasRows = false;
   auto *sweep = items.as<std::shared_ptr<RunResult>>();
   if (auto *range = items.as<Range>())
     trip = range->high - range->low;
   else if (sweep && (*sweep)->isSweep())
     trip = static_cast<int64_t>((*sweep)->members.size());
-  else if ((rows = tensor(items, rangeSpan, "what a loop runs over"))) {
-    if (rows->type().getRank() == 0 || isa_and_present<ir::LeavesAttr, ir::TreeAttr>(ir::rangeOf(rows->type().getEncoding()))) {
-      diags.report(Diag::loop_over, rangeSpan, describeType(rows->type())).help("loop over a range `0..n`, or over an array");
-      return;
-    }
-    trip = rows->type().getDimSize(0);
+  else if (auto length = lengthOf(items, rangeSpan)) {
+    hasRows = true;
+    trip = *length;
   } else
     return;
   if (!numbersAreOperands && trip > mostPasses) {
@@ -135,17 +150,9 @@ void Elaborator::loop(const ast::Ident *variable, const Value &items, const ast:
     ScopePtr outer = frame.scope;
     frame.scope = std::make_shared<Scope>(outer);
     Value item;
-    if (rows) {
-      SmallVector<int64_t> offsets(rows->type().getRank(), 0), sizes(rows->type().getShape()),
-          strides(rows->type().getRank(), 1);
-      offsets[0] = i;
-      sizes[0] = 1;
-      auto row = create<nd::SliceOp>(span, rows->value, ArrayRef<int64_t>(offsets), ArrayRef<int64_t>(sizes),
-                                     ArrayRef<int64_t>(strides));
-      item = Value(Tensor{create<nd::ReshapeOp>(span, row, rows->type().getShape().drop_front()), rows->number,
-                          rows->classes},
-                   span);
-      if (!numbersAreOperands)
+    if (hasRows) {
+      item = rowOf(items, i, span);
+      if (!numbersAreOperands && !items.as<Record>())
         item = known(item, span);
     } else
       item = sweep ? Value((*sweep)->members[static_cast<size_t>(i)], rangeSpan) : integer(low + i, rangeSpan);
@@ -345,8 +352,12 @@ void Elaborator::scan(const ast::Ident *variable, const Value &items, int64_t tr
     return;
   int64_t low = items.as<Range>() ? items.as<Range>()->low : 0;
   SmallVector<mlir::Value> xs;
-  if (auto *rows = items.as<Tensor>())
-    xs.push_back(rows->value);
+  std::vector<Tensor> stacks;
+  if (!items.as<Range>() && !items.as<std::shared_ptr<RunResult>>())
+    for (const Value &leaf : leafValues({items})) {
+      stacks.push_back(*tensor(leaf, span));
+      xs.push_back(stacks.back().value);
+    }
   for (int attempt = 0; attempt < attemptLimit; ++attempt) {
     auto inits = initsOf(*carried, span);
     if (!inits)
@@ -365,12 +376,15 @@ void Elaborator::scan(const ast::Ident *variable, const Value &items, int64_t tr
           ScopePtr outer = frame.scope;
           frame.scope = std::make_shared<Scope>(outer);
           if (variable) {
-            Tensor item{pass, true, 0};
-            if (!rows.empty())
-              item = {rows.front(), false, items.as<Tensor>()->classes};
+            Value item(Tensor{pass, true, 0}, span);
+            std::vector<Value> parts;
+            for (auto [row, stack] : llvm::zip(rows, stacks))
+              parts.push_back(Value(Tensor{row, false, stack.classes}, span));
+            if (!parts.empty())
+              item = rebuildAll({items}, parts).front();
             else if (low != 0)
-              item = *elementwise("add", Value(item, span), integer(low, span), span).as<Tensor>();
-            frame.scope->define(variable->text, Value(item, span), NameKind::Local, Span());
+              item = elementwise("add", item, integer(low, span), span);
+            frame.scope->define(variable->text, item, NameKind::Local, Span());
           }
           mlir::Value outerPass = drawPass;
           drawPass = passNumber(builder, where, outerPass, trip, pass);

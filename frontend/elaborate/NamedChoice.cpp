@@ -89,21 +89,8 @@ Value Elaborator::selectSeries(const Value &value, const ast::IndexExpr &expr, F
   auto t = tensor(value, span);
   if (!t)
     return {};
-  bool dropped = false;
-  size_t dim = 0;
-  for (auto &index : expr.indices) {
-    int64_t before = t->type().getRank();
-    if (static_cast<int64_t>(dim) >= before) {
-      diags.report(Diag::too_many_indices, span, describeType(t->type()), expr.indices.size());
-      return {};
-    }
-    Value next = indexOne(*t, dim, *index, dropped, inner);
-    if (next.isInvalid())
-      return {};
-    t = *next.as<Tensor>();
-    dim += t->type().getRank() - before + 1;
-  }
-  return known(Value(*t, span), span);
+  auto part = canIndex(*t, expr) ? indexAll(*t, expr, inner) : std::nullopt;
+  return part ? known(Value(*part, span), span) : Value();
 }
 
 std::optional<int64_t> Elaborator::positionIn(const Value &value, int64_t size, Span span) {

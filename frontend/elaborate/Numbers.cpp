@@ -159,7 +159,7 @@ Tensor Elaborator::cast(Tensor x, Elem elem, bool number, Span span) {
     auto type = RankedTensorType::get({}, wanted);
     return {create<nd::ConstantOp>(span, type, DenseElementsAttr::get(type, numberAttr(builder, number, wanted))), number != 0 || x.number, 0};
   }
-  return {create<nd::CastOp>(span, x.value, wanted), number && x.number, elem == Elem::Int ? x.classes : 0};
+  return {create<nd::CastOp>(span, x.value, wanted), number && x.number, elem == Elem::Int ? x.classes : 0, x.fresh};
 }
 
 Tensor Elaborator::wholeOrMarked(Tensor x, Span span) {
@@ -187,6 +187,34 @@ Tensor Elaborator::spread(Tensor perLeaf, RankedTensorType like, Span span) {
   return {create<ir::LeafSpreadOp>(span, type, perLeaf.value), false, 0};
 }
 
+void Elaborator::stretch(Tensor &a, Tensor &b, Span span) {
+  if (a.type().getRank() != b.type().getRank() || !(a.fresh | b.fresh))
+    return;
+  auto shapeBeside = [](const Tensor &x, const Tensor &other) {
+    SmallVector<int64_t> shape(x.type().getShape());
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (x.fresh >> d & 1)
+        shape[d] = other.type().getDimSize(d);
+    return shape;
+  };
+  auto widen = [&](Tensor &x, ArrayRef<int64_t> shape) {
+    if (x.type().getShape() == shape || !fitsMemory(shape, diags, span))
+      return;
+    SmallVector<int64_t> kept, dims;
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (x.type().getDimSize(d) == shape[d]) {
+        kept.push_back(shape[d]);
+        dims.push_back(d);
+      }
+    mlir::Value rest = create<nd::ReshapeOp>(span, x.value, ArrayRef<int64_t>(kept));
+    x.value = create<nd::BroadcastOp>(span, rest, shape, ArrayRef<int64_t>(dims));
+  };
+  auto wideA = shapeBeside(a, b), wideB = shapeBeside(b, a);
+  widen(a, wideA);
+  widen(b, wideB);
+  a.fresh = b.fresh = a.fresh & b.fresh;
+}
+
 bool Elaborator::unify(Tensor &a, Tensor &b, Span span, const std::string &what, Span aSpan, Span bSpan) {
   Elem elem = std::max(elemOf(a.type().getElementType()), elemOf(b.type().getElementType()));
   // A number stays a number only among numbers; an array of reals takes it in its own precision.
@@ -202,10 +230,14 @@ bool Elaborator::unify(Tensor &a, Tensor &b, Span span, const std::string &what,
     a = spread(a, b.type(), span);
   else if (isa_and_present<ir::LeavesAttr>(ea) && isa_and_present<ir::PerLeafAttr>(eb))
     b = spread(b, a.type(), span);
-  else if (a.type().getRank() == 0 && b.type().getRank() != 0)
+  else if (a.type().getRank() == 0 && b.type().getRank() != 0) {
     a = broadcastScalar(a, b.type(), span);
-  else if (b.type().getRank() == 0 && a.type().getRank() != 0)
+    a.fresh = b.fresh;
+  } else if (b.type().getRank() == 0 && a.type().getRank() != 0) {
     b = broadcastScalar(b, a.type(), span);
+    b.fresh = a.fresh;
+  } else
+    stretch(a, b, span);
   ea = a.type().getEncoding();
   eb = b.type().getEncoding();
   if (mlir::failed(mergeEncodings(ea, eb))) {

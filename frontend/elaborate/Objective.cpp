@@ -83,6 +83,22 @@ void TrainElaborator::bindLocal(const ast::Stmt &stmt, ScopePtr where) {
     e.diags.report(Diag::not_supported, stmt.span, "this statement in a train is");
 }
 
+/// The loss clause on the train's batch, at the insertion point.
+Value TrainElaborator::evaluateLoss(const Clauses &clauses, Frame &frame) {
+  if (batch.feed >= 0) {
+    e.place = ir::AxesAttr::of(&e.context, {"example"});
+    Value data = dataOf(clauses, frame);
+    batchData = *data.as<Data>();
+    batchIsWhole = batch.size == out->plan.sets[0].examples() && !out->plan.feeds[0].shuffle;
+    frame.scope = exampleScope(*batchData, out->plan.feeds[0].set, batch, batchIsWhole);
+  } else {
+    frame.scope = std::make_shared<Scope>(scope);
+    bindLocals(frame.scope);
+  }
+  frame.site = "loss";
+  return e.evaluate(*clauses.loss->value, frame);
+}
+
 bool TrainElaborator::objective(const Clauses &clauses) {
   if (!clauses.loss) {
     e.diags.report(Diag::no_objective, request.decl->name.span, request.decl->name.text);
@@ -101,31 +117,23 @@ bool TrainElaborator::objective(const Clauses &clauses) {
       info.argument = block.addArgument(RankedTensorType::get(info.shape, e.real()), e.loc(info.from));
     return info.argument;
   };
-  Frame frame{scope};
-  if (batch.feed >= 0) {
-    e.place = ir::AxesAttr::of(&e.context, {"example"});
-    Value value = dataOf(clauses, frame);
-    batchData = *value.as<Data>();
-    batchIsWhole = batch.size == out->plan.sets[0].examples() && !out->plan.feeds[0].shuffle;
-    frame.scope = exampleScope(*batchData, out->plan.feeds[0].set, batch, batchIsWhole);
-  } else {
-    frame.scope = std::make_shared<Scope>(scope);
-    bindLocals(frame.scope);
-  }
-  frame.site = "loss";
   e.drawStream = nd::Stream::noise;
   e.mayDraw = e.drawsByStep = true;
   // `l2(net) + loss(net(x))` asks for parameters before the call that declares them: a first pass finds them all.
   e.discovering = true;
   size_t numbers = out->plan.numbers.size();
-  Value value = e.evaluate(*clauses.loss->value, frame);
+  enterModels(true);
+  Frame frame{scope};
+  Value value = evaluateLoss(clauses, frame);
   e.discovering = false;
   if (value.isInvalid() && !e.hasFailed()) {
     out->plan.numbers.resize(numbers);
     while (!block.empty())
       block.back().erase();
     e.numberCacheBlock = nullptr;
-    value = e.evaluate(*clauses.loss->value, frame);
+    enterModels(true);
+    Frame again{scope};
+    value = evaluateLoss(clauses, again);
   }
   e.mayDraw = e.drawsByStep = false;
   e.place = {};
@@ -144,7 +152,10 @@ bool TrainElaborator::objective(const Clauses &clauses) {
     auto type = RankedTensorType::get({}, e.real());
     t->value = e.create<ir::OverOp>(clauses.loss->span, type, ir::OverKind::mean, t->value, e.builder.getStringAttr("example"));
   }
-  ir::YieldOp::create(e.builder, e.loc(clauses.loss->span), t->value);
+  SmallVector<mlir::Value> yielded = {t->value};
+  llvm::append_range(yielded, nextModelStates());
+  ir::YieldOp::create(e.builder, e.loc(clauses.loss->span), yielded);
+  e.training = false;
   e.mayDeclareParams = false;
   if (e.params.empty()) {
     e.diags.report(Diag::loss_without_params, clauses.loss->value->span);
@@ -156,6 +167,27 @@ bool TrainElaborator::objective(const Clauses &clauses) {
 //===----------------------------------------------------------------------===//
 // Who owns which parameter, and where it lives
 //===----------------------------------------------------------------------===//
+
+/// `frozen "body.*"`: parameters that nobody owns.
+bool TrainElaborator::freeze(const Clauses &clauses) {
+  for (const ast::FrozenClause *clause : clauses.frozen) {
+    bool any = false;
+    for (auto &info : e.params)
+      if (matchesPath(clause->path->value, info->path))
+        any = info->frozen = true;
+    if (any)
+      continue;
+    std::vector<std::string> paths;
+    for (auto &info : e.params)
+      paths.push_back(info->path);
+    auto report = e.diags.report(Diag::freezes_nothing, clause->path->span, clause->path->value);
+    if (std::string near = nearest(clause->path->value, paths); !near.empty())
+      report.help("did you mean `" + near + "`?");
+    else if (!paths.empty())
+      report.help("there is `" + paths.front() + "`; `*` stands for any part of a path");
+  }
+  return !e.hasFailed();
+}
 
 bool TrainElaborator::assignOwners(const Clauses &clauses) {
   for (auto *clause : clauses.optimizers) {
@@ -172,12 +204,14 @@ bool TrainElaborator::assignOwners(const Clauses &clauses) {
       owner.name = base + "_" + std::to_string(k);
     owners.push_back(std::move(owner));
   }
+  if (!freeze(clauses))
+    return false;
   auto claims = [&](Owner &owner, ParamInfo &info) {
     bool otherwise = false;
     return ownsLeaf(optionsOf(*owner.clause), *owner.rule.decl, info, e, scope, otherwise) && !otherwise;
   };
   for (auto &info : e.params) {
-    if (info->decl->frozen)
+    if (info->frozen)
       continue;
     std::vector<size_t> takers;
     for (size_t i = 0; i < owners.size(); ++i)
@@ -242,7 +276,7 @@ void TrainElaborator::layOut() {
   SmallVector<bool> frozen;
   for (ParamInfo *info : e.treeLeaves) {
     paths.push_back(e.builder.getStringAttr(info->path));
-    frozen.push_back(info->decl->frozen);
+    frozen.push_back(info->frozen);
   }
   objectiveOp->setAttr("paths", e.builder.getArrayAttr(paths));
   objectiveOp->setAttr("frozen", e.builder.getDenseBoolArrayAttr(frozen));

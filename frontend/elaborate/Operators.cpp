@@ -26,7 +26,7 @@ Value Elaborator::unary(ast::UnaryOp op, const Value &x, Span span) {
       diags.report(Diag::needs_bool, span, "not", describe(x));
       return {};
     }
-    return Value(Tensor{create<nd::NotOp>(span, t->value), t->number, 0}, span);
+    return Value(Tensor{create<nd::NotOp>(span, t->value), t->number, 0, t->fresh}, span);
   }
   if (auto *c = x.as<Const>()) {
     Const negated = *c;
@@ -40,7 +40,7 @@ Value Elaborator::unary(ast::UnaryOp op, const Value &x, Span span) {
     return {};
   if (elemOf(t->type().getElementType()) == Elem::Bool)
     *t = cast(*t, Elem::Int, t->number, span);
-  return Value(Tensor{create<nd::NegOp>(span, t->value), t->number, 0}, span);
+  return Value(Tensor{create<nd::NegOp>(span, t->value), t->number, 0, t->fresh}, span);
 }
 
 Value Elaborator::foldBinary(ast::BinaryOp op, const Const &a, const Const &b, Span span) {
@@ -206,7 +206,7 @@ Value Elaborator::elementwise(StringRef name, const Value &a, const Value &b, Sp
   }
   if (divides && !known && plan)
     *y = checkedDivisor(builder, loc(span), *y, row->spelling, diags.sources().describe(span), *plan);
-  return Value(Tensor{row->make(builder, loc(span), x->value, y->value), x->number && y->number, 0}, span);
+  return Value(Tensor{row->make(builder, loc(span), x->value, y->value), x->number && y->number, 0, x->fresh}, span);
 }
 
 Value Elaborator::matmul(const Value &a, const Value &b, Span span) {

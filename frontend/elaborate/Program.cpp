@@ -92,6 +92,7 @@ void TrainElaborator::evalSockets(const Clauses &clauses) {
     socket(base, ir::SocketKind::eval, mine);
     e.place = ir::AxesAttr::of(&e.context, {"example"});
     readsServed = true;
+    enterModels(false);
     ScopePtr fields = exampleScope(*data, *setIndex, mine, false);
     std::vector<Value> results;
     for (int64_t i = 0; i < items; ++i) {
@@ -140,7 +141,9 @@ void TrainElaborator::probeSockets(const Clauses &clauses) {
     if (!rule)
       continue;
     std::string name = "probe_" + std::to_string(k) + "_" + rule->decl->name.text;
-    socket(name, ir::SocketKind::probe);
+    bool looksInside = mentions(*rule->decl, "activations");
+    socket(name, ir::SocketKind::probe, looksInside ? batch : Batch());
+    enterModels(false);
     Span span = clause->span;
     InstantiationScope chain(e.diags, rule->decl->name.text, span);
     ScopePtr inner = ruleScope(*rule, nullptr);
@@ -158,6 +161,11 @@ void TrainElaborator::probeSockets(const Clauses &clauses) {
     });
     inner->defineLazy("served", NameKind::Socket, span, [this, span] { return servedTree(span); });
     offerSocket(inner, clock(run::ClockKind::step, span), span);
+    offerActivations(clauses, inner, span);
+    // Models of the train are called at the present parameters.
+    for (auto &[word, binding] : scope->names)
+      if (binding.value.as<std::shared_ptr<Instance>>())
+        inner->names.emplace(word, binding);
     Record optimizer;
     optimizer.fields.emplace_back("state", stateRecord());
     for (auto &[hyper, binding] : owners.front().rule.hyper->names)

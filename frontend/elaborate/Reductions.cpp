@@ -185,6 +185,8 @@ Value Elaborator::callReduction(const std::string &name, const Args &args, Frame
   x.origin = args.positional[0]->span;
   if (auto range = x.as<Range>())
     x = elementwise("add", iota(range->high - range->low, span), integer(range->low, span), span);
+  if (!axis && !over && isDistribution(x))
+    return callFact(name, {x}, span, frame);
   if (meetsByName(x) && !axis && !keepsShape(name)) {
     const Series &series = **x.as<std::shared_ptr<Series>>();
     if (over || series.lacksSome() || series.isSketch || series.entries() == 0)

@@ -52,12 +52,12 @@ RankedTensorType TrainElaborator::stateType(const ast::StateStmt &stmt, Frame &f
     Value init = e.evaluate(*stmt.init, start);
     if (declared)
       type = RankedTensorType::get(shape, e.elementType(elem, false));
-    else if (auto t = init.isInvalid() || init.as<Distribution>() ? std::nullopt : e.tensor(init, stmt.init->span)) {
+    else if (auto t = init.isInvalid() || isDistribution(init) ? std::nullopt : e.tensor(init, stmt.init->span)) {
       Type element = t->type().getElementType();
       if (isa<FloatType>(element))
         element = e.real();
       type = RankedTensorType::get(t->type().getShape(), element, t->type().getEncoding());
-    } else if (init.as<Distribution>())
+    } else if (isDistribution(init))
       e.diags.report(Diag::state_without_shape, stmt.span, stmt.name.text).help("say it: `state " + stmt.name.text + ": [n] ~ …`");
     e.numberCacheBlock = nullptr;
   }
@@ -78,29 +78,38 @@ RankedTensorType TrainElaborator::stateType(const ast::StateStmt &stmt, Frame &f
   return type;
 }
 
+plan::Element TrainElaborator::elementOf(RankedTensorType type) {
+  switch (elemOfType(type)) {
+  case Elem::Real: return out->plan.precision;
+  case Elem::Int: return plan::Element::i64;
+  case Elem::Bool: return plan::Element::i1;
+  }
+  return plan::Element::i1;
+}
+
+/// A place at the end of an arena of states, which it makes: arena, and offset in elements of the type.
+std::pair<int64_t, int64_t> TrainElaborator::placeInArena(const std::string &name, RankedTensorType type) {
+  plan::Plan &plan = out->plan;
+  auto arena = llvm::find_if(plan.arenas, [&](auto &a) { return a.name == name; });
+  if (arena == plan.arenas.end()) {
+    plan.arenas.push_back({name, "state", 0});
+    arena = plan.arenas.end() - 1;
+  }
+  int64_t size = plan::sizeOf(elementOf(type)), offset = (arena->bytes + size - 1) / size;
+  arena->bytes = (offset + type.getNumElements()) * size;
+  return {arena - plan.arenas.begin(), offset};
+}
+
 /// A place for a state of the rule that runs now: one arena a rule and state, whatever the number of leaves; leaves of a
 /// patterned rule follow each other.
 TrainElaborator::State &TrainElaborator::placeState(const std::string &name, RankedTensorType type,
                                                     const ast::StateStmt *decl, const std::string &site) {
   const RulePlace &at = running->place;
   State state{name, decl, running->start, site, type, 0, 0, at};
-  plan::Plan &plan = out->plan;
-  std::string arenaName = at.rule + "." + name;
-  auto arena = llvm::find_if(plan.arenas, [&](auto &a) { return a.name == arenaName; });
-  if (arena == plan.arenas.end()) {
-    plan.arenas.push_back({arenaName, "state", 0});
-    arena = plan.arenas.end() - 1;
-  }
-  plan::Element element = elemOfType(type) == Elem::Real  ? plan.precision
-                          : elemOfType(type) == Elem::Int ? plan::Element::i64
-                                                          : plan::Element::i1;
-  int64_t size = plan::sizeOf(element);
-  state.arena = arena - plan.arenas.begin();
-  state.offset = (arena->bytes + size - 1) / size;
-  arena->bytes = (state.offset + type.getNumElements()) * size;
+  std::tie(state.arena, state.offset) = placeInArena(at.rule + "." + name, type);
   std::string key = at.key() + "." + name;
-  plan.states.push_back({key, {type.getShape().begin(), type.getShape().end()}, element, state.arena, state.offset,
-                         at.key()});
+  out->plan.states.push_back({key, {type.getShape().begin(), type.getShape().end()}, elementOf(type), state.arena,
+                              state.offset, at.key()});
   State &placed = states.emplace(key, state).first->second;
   statesByOwner[at.key()].push_back(&placed);
   return placed;
@@ -131,8 +140,10 @@ Binding TrainElaborator::stateBinding(const State &state, Value value, Span span
 
 void TrainElaborator::declareState(const ast::StateStmt &stmt, Frame &frame) {
   auto refused = [&] { frame.scope->define(stmt.name.text, Value(), NameKind::State, stmt.name.span); };
+  if (frame.self)
+    return declareModelState(stmt, frame);
   if (!running) {
-    e.diags.report(Diag::not_supported, stmt.span, "a `state` here is").help("an optimizer or a clip may have states");
+    e.diags.report(Diag::not_supported, stmt.span, "a `state` here is").help("a model, an optimizer or a clip may have states");
     return refused();
   }
   if (stmt.axis && stmt.axis.text != "leaf") {

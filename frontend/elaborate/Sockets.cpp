@@ -28,10 +28,7 @@ void TrainElaborator::initSocket() {
     Value start = e.evaluate(*info->decl->init, frame);
     Span span = info->decl->init->span;
     if (info->decl->drawn) {
-      auto *dist = start.as<Distribution>();
-      if (!dist && !start.isInvalid())
-        e.diags.report(Diag::not_a_distribution, span, describe(start)).help("`~ normal()` draws; `= …` gives a value");
-      start = dist ? e.drawFrom(*dist, info->shape, {}, span, frame) : Value();
+      start = e.drawValue(start, info->shape, {}, span, frame);
     }
     if (start.isInvalid())
       continue;
@@ -52,6 +49,7 @@ void TrainElaborator::initSocket() {
   }
   for (auto &[key, state] : states)
     startState(state);
+  startModelStates();
   startServed();
   e.mayDraw = false;
 }
@@ -67,19 +65,25 @@ void TrainElaborator::startState(const State &state) {
   defineParams(start, state.place, span);
   Frame frame{start, nullptr, state.site};
   frame.assigning = state.name;
-  Value value = e.evaluate(*state.decl->init, frame);
-  if (state.decl->drawn)
-    if (auto *dist = value.as<Distribution>())
-      value = e.drawFrom(*dist, state.type.getShape(), state.type.getEncoding(), span, frame);
+  if (auto t = startValue(*state.decl, state.type, frame))
+    writeRange(state.arena, state.offset, *t, state.name, span);
+}
+
+/// What a state's declaration gives at the start, in the state's type.
+std::optional<Tensor> TrainElaborator::startValue(const ast::StateStmt &decl, RankedTensorType type, Frame &frame) {
+  Span span = decl.init->span;
+  Value value = e.evaluate(*decl.init, frame);
+  if (decl.drawn)
+    value = e.drawValue(value, type.getShape(), type.getEncoding(), span, frame);
   auto t = value.isInvalid() ? std::nullopt : e.tensor(value, span);
   if (!t)
-    return;
-  *t = e.cast(*t, elemOfType(state.type), false, span);
-  if (t->type().getElementType() != state.type.getElementType())
-    *t = {e.create<nd::CastOp>(span, t->value, state.type.getElementType()), false, 0};
-  if (t->type().getRank() == 0 && state.type.getRank() != 0)
-    *t = e.broadcastScalar(*t, state.type, span);
-  writeRange(state.arena, state.offset, *t, state.name, span);
+    return std::nullopt;
+  *t = e.cast(*t, elemOfType(type), false, span);
+  if (t->type().getElementType() != type.getElementType())
+    *t = {e.create<nd::CastOp>(span, t->value, type.getElementType()), false, 0};
+  if (t->type().getRank() == 0 && type.getRank() != 0)
+    *t = e.broadcastScalar(*t, type, span);
+  return t;
 }
 
 int64_t TrainElaborator::metric(const std::string &name, ArrayRef<int64_t> shape, Span span, bool leafAxis) {
@@ -161,6 +165,8 @@ void TrainElaborator::updateSocket(const Clauses &clauses) {
   if (!grads.isInvalid())
     for (Owner &owner : owners)
       applyOptimizer(owner, grads);
+  if (!request.gradientsGiven)
+    keepModelStates(passParams, span);
   e.mayDraw = e.drawsByStep = false;
 }
 

@@ -52,6 +52,8 @@ void Elaborator::execute(const ast::Stmt &stmt, Frame &frame) {
     }
     frame.resultSpan = ast::cast<ast::ReturnStmt>(&stmt)->value->span;
     frame.result = evaluate(*ast::cast<ast::ReturnStmt>(&stmt)->value, frame);
+    if (auto &label = ast::cast<ast::ReturnStmt>(&stmt)->label; label && onActivation && !frame.result->isInvalid())
+      onActivation(label, *frame.result, frame);
     return;
   }
   case ast::Kind::YieldStmt: {
@@ -121,20 +123,29 @@ Value Elaborator::letValue(const ast::LetStmt &stmt, Frame &frame) {
   return value;
 }
 
-void Elaborator::executeLet(const ast::LetStmt &stmt, Frame &frame) { assign(stmt.name, letValue(stmt, frame), frame); }
+void Elaborator::executeLet(const ast::LetStmt &stmt, Frame &frame) {
+  Value value = letValue(stmt, frame);
+  if (stmt.label && onActivation && !value.isInvalid())
+    onActivation(stmt.label, value, frame);
+  assign(stmt.name, std::move(value), frame);
+}
 
 void Elaborator::executeDraw(const ast::DrawStmt &stmt, Frame &frame) {
   frame.assigning = stmt.name.text;
   Value dist = evaluate(*stmt.distribution, frame);
   Value drawn;
-  if (auto *d = dist.as<Distribution>()) {
+  if (isDistribution(dist)) {
     SmallVector<int64_t> shape;
     bool good = true;
     Elem elem = Elem::Real;
     if (stmt.type)
       good = declaredShape(*stmt.type, frame.scope, shape, elem);
     if (good)
-      drawn = drawFrom(*d, shape, place, stmt.span, frame);
+      drawn = drawValue(dist, shape, place, stmt.span, frame);
+    if (dist.as<Record>() && stmt.type && !drawn.isInvalid()) {
+      auto typed = conform(drawn, *stmt.type, frame.scope, "`" + stmt.name.text + "`", stmt.distribution->span);
+      drawn = typed ? *typed : Value();
+    }
   } else if (!dist.isInvalid()) {
     diags.report(Diag::not_a_distribution, stmt.distribution->span, describe(dist))
         .help("`~ normal()` draws; `= …` gives a value");
@@ -176,29 +187,17 @@ Value Elaborator::placeInto(const Value &whole, const ast::IndexExpr &index, con
   *update = cast(*update, elemOf(base->type().getElementType()), base->number, index.span);
   if (update->type().getElementType() != base->type().getElementType())
     *update = {create<nd::CastOp>(index.span, update->value, base->type().getElementType()), base->number, 0};
-  ArrayRef<int64_t> shape = base->type().getShape();
-  bool ranged = isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(ir::rangeOf(base->type().getEncoding()));
-  if (ranged || index.indices.size() > shape.size()) {
-    auto report = diags.report(Diag::too_many_indices, index.span, describeType(base->type()), index.indices.size());
-    if (ranged)
-      report.help("a rule that looks at rows or columns says so: `on [m, n]`");
+  if (!canIndex(*base, index))
     return {};
-  }
+  ArrayRef<int64_t> shape = base->type().getShape();
   // The place of each element in row-major order, from which the indexed ones are taken.
   int64_t count = base->type().getNumElements();
   SmallVector<int64_t> flat = {count};
   auto iota = create<nd::IotaOp>(index.span, RankedTensorType::get(flat, builder.getI64Type()), uint64_t(0));
-  Tensor places{create<nd::ReshapeOp>(index.span, iota, shape), false, 0};
-  size_t dim = 0;
-  for (auto &one : index.indices) {
-    int64_t before = places.type().getRank();
-    bool dropped = false;
-    Value next = indexOne(places, dim, *one, dropped, frame);
-    if (next.isInvalid())
-      return {};
-    places = *next.as<Tensor>();
-    dim += places.type().getRank() - before + 1;
-  }
+  auto taken = indexAll(Tensor{create<nd::ReshapeOp>(index.span, iota, shape), false, 0}, index, frame);
+  if (!taken)
+    return {};
+  Tensor places = *taken;
   if (update->type().getRank() == 0 && places.type().getRank() != 0)
     *update = broadcastScalar(*update, places.type(), index.span);
   if (update->type().getShape() != places.type().getShape()) {

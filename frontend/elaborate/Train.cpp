@@ -42,6 +42,7 @@ std::unique_ptr<Elaborated> TrainElaborator::elaborate(const TrainRequest &theRe
         emit(named.name.text, value, named.span);
     }
   };
+  e.onModelDone = [this](auto &instance, Scope &scope, Span span) { modelDone(instance, scope, span); };
   e.onState = [this](const ast::StateStmt &stmt, Frame &frame) { declareState(stmt, frame); };
 
   scope = std::make_shared<Scope>(e.globals);
@@ -124,6 +125,9 @@ bool TrainElaborator::collect(const ast::ClauseBlock &block, Clauses &clauses, F
       break;
     case ast::Kind::LossClause:
       clauses.loss = ast::cast<ast::LossClause>(clause.get());
+      break;
+    case ast::Kind::FrozenClause:
+      clauses.frozen.push_back(ast::cast<ast::FrozenClause>(clause.get()));
       break;
     case ast::Kind::RuleClause: {
       auto &rule = *ast::cast<ast::RuleClause>(clause.get());

@@ -69,6 +69,7 @@ private:
     std::vector<const ast::ModelClause *> models;
     std::vector<const ast::EvalClause *> evals;
     std::vector<const ast::Expr *> expects;
+    std::vector<const ast::FrozenClause *> frozen;
   };
   /// A part of a split as it is written: rows by number, or a share of all.
   struct SplitPart {
@@ -93,6 +94,16 @@ private:
     int64_t arena = 0, offset = 0;
     RulePlace place; ///< of its rule
   };
+  /// A state of a model: where it lives, what it starts from, and its value in the code that is being made.
+  struct ModelState {
+    std::string path;
+    const ast::StateStmt *decl = nullptr;
+    ScopePtr scope; ///< of its initial value
+    mlir::RankedTensorType type;
+    int64_t arena = 0, offset = 0;
+    Value now;            ///< invalid: not read yet
+    bool written = false; ///< by the objective
+  };
   /// The rule whose body is being elaborated.
   struct Running {
     RulePlace place;
@@ -114,6 +125,8 @@ private:
   Tensor readWindow(int64_t set, const Windows &windows, int64_t shift, const Batch &batch, bool whole);
   void bindLocals(ScopePtr scope);
   void bindLocal(const ast::Stmt &stmt, ScopePtr scope);
+  Value evaluateLoss(const Clauses &clauses, Frame &frame);
+  bool freeze(const Clauses &clauses);
   bool assignOwners(const Clauses &clauses);
   void layOut();
 
@@ -123,6 +136,7 @@ private:
   void updateSocket(const Clauses &clauses);
   Value lossAndGradient(const Value &params, Span span);
   void startState(const State &state);
+  std::optional<Tensor> startValue(const ast::StateStmt &decl, mlir::RankedTensorType type, Frame &frame);
   int64_t metric(const std::string &name, llvm::ArrayRef<int64_t> shape, Span span, bool leafAxis = false);
   void emit(const std::string &name, const Value &value, Span span);
 
@@ -142,6 +156,22 @@ private:
   const TrainChange *changeOf(llvm::StringRef path) const;
   const ast::Expr &valueOf(const ast::RuleClause &clause) const;
   const std::vector<ast::RuleOption> &optionsOf(const ast::RuleClause &clause) const;
+
+  // ModelStates.cpp
+  void enterModels(bool training);
+  void declareModelState(const ast::StateStmt &stmt, Frame &frame);
+  ModelState *modelStateOf(const ast::StateStmt &stmt, Frame &frame);
+  mlir::RankedTensorType modelStateType(const ModelState &state);
+  void modelDone(const Instance &instance, Scope &scope, Span span);
+  llvm::SmallVector<mlir::Value> nextModelStates();
+  void keepModelStates(const Value &params, Span span);
+  void startModelStates();
+  std::pair<int64_t, int64_t> placeInArena(const std::string &arena, mlir::RankedTensorType type);
+  plan::Element elementOf(mlir::RankedTensorType type);
+
+  // Activations.cpp
+  void offerActivations(const Clauses &clauses, ScopePtr scope, Span span);
+  Value activations(const Clauses &clauses, Span span);
 
   // Rules.cpp
   std::optional<Rule> ruleOf(const ast::RuleClause &clause);
@@ -270,6 +300,8 @@ private:
   std::vector<Owner> owners;
   std::vector<std::pair<Rule, const ast::RuleClause *>> clips;
   std::map<std::string, State> states;
+  std::map<std::string, ModelState> modelStates; ///< by path
+  mlir::Block *modelBlock = nullptr;             ///< the objective, or the socket in which models are called
   std::map<std::string, std::vector<State *>> statesByOwner;
   std::vector<std::string> evalCalls; ///< of run.program, in written order
   struct Event {

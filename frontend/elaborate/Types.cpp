@@ -250,6 +250,7 @@ std::optional<Value> Elaborator::conform(const Value &value, const ast::Type &ty
   if (!asTensor)
     return refuse();
   Tensor t = *asTensor;
+  t.fresh = 0;
   if (isa_and_present<ir::LeavesAttr, ir::TreeAttr>(ir::rangeOf(t.type().getEncoding())))
     return refuse();
   Elem have = elemOf(t.type().getElementType());

@@ -45,11 +45,13 @@ struct Const {
 };
 
 /// Computed while the run goes. `number`: from hyperparameters, clocks and schedules alone; kept in f64 until it
-/// meets an array. `classes`: of a class(k).
+/// meets an array. `classes`: of a class(k). `fresh`: bit d is set where dimension d came from `x[:, new]`, has one place
+/// and fits any size.
 struct Tensor {
   mlir::Value value;
   bool number = false;
   int64_t classes = 0;
+  uint64_t fresh = 0;
 
   mlir::RankedTensorType type() const { return mlir::cast<mlir::RankedTensorType>(value.getType()); }
 };
@@ -91,6 +93,7 @@ struct Instance {
   ScopePtr hyper;
   std::string path;                 ///< empty until it is bound or called
   std::map<std::string, int> calls; ///< anonymous instances made in the present call, by model
+  std::shared_ptr<Value> at = nullptr; ///< of `net.at(p)`: the tree that its parameters are read from
 };
 struct ModelName {
   const ast::ModelDecl *decl = nullptr;

@@ -4,7 +4,7 @@
 // for a gradient its reverse mode; a `dyn.derivative` becomes its function and
 // a sweep, inner ones first. What two calls share (the loss beside its
 // gradient) is left to CSE. No `dyn.loss`, `dyn.gradient`, `dyn.derivative`,
-// `dyn.with_backward` or objective is left.
+// `dyn.with_backward`, `dyn.next_states` or objective is left.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/expand/Passes.h"
@@ -33,32 +33,43 @@ static SmallVector<Value> leavesOf(OpBuilder &builder, Location loc, Value tree)
   return leaves;
 }
 
-/// A copy of the objective's body at `leaves`; gives the loss.
-static Value inlineObjective(OpBuilder &builder, ObjectiveOp objective, ArrayRef<Value> leaves) {
+/// A copy of the objective's body at `leaves`; gives the loss, and behind it the next states of models.
+static SmallVector<Value> inlineBody(OpBuilder &builder, ObjectiveOp objective, ArrayRef<Value> leaves) {
   IRMapping map;
   Block &body = objective.getBody().front();
   for (auto [argument, leaf] : llvm::zip(body.getArguments(), leaves))
     map.map(argument, leaf);
   for (Operation &op : body.without_terminator())
     builder.clone(op, map);
-  return map.lookupOrDefault(body.getTerminator()->getOperand(0));
+  return llvm::map_to_vector(body.getTerminator()->getOperands(), [&](Value value) { return map.lookupOrDefault(value); });
+}
+
+static Value inlineObjective(OpBuilder &builder, ObjectiveOp objective, ArrayRef<Value> leaves) {
+  return inlineBody(builder, objective, leaves).front();
 }
 
 namespace {
 struct ExpandGradients : public expand::impl::ExpandGradientsPassBase<ExpandGradients> {
   void runOnOperation() override {
     SmallVector<ObjectiveOp> objectives;
-    SmallVector<Operation *> losses;
+    SmallVector<Operation *> losses, states;
     getOperation().walk([&](ObjectiveOp objective) { objectives.push_back(objective); });
     // What the objective holds is expanded once, before it is copied.
     for (ObjectiveOp objective : objectives)
       if (failed(expandInside(objective)))
         return signalPassFailure();
-    getOperation().walk([&](LossOp loss) { losses.push_back(loss); });
+    getOperation().walk([&](Operation *op) {
+      if (isa<LossOp>(op))
+        losses.push_back(op);
+      else if (isa<NextStatesOp>(op))
+        states.push_back(op);
+    });
     for (Operation *loss : losses)
       expandLoss(cast<LossOp>(loss));
     if (failed(expandInside(getOperation())))
       return signalPassFailure();
+    for (Operation *next : states)
+      expandStates(cast<NextStatesOp>(next));
     for (ObjectiveOp objective : objectives)
       objective.erase();
     expand::dropBackward(getOperation());
@@ -90,6 +101,14 @@ struct ExpandGradients : public expand::impl::ExpandGradientsPassBase<ExpandGrad
     ObjectiveOp objective = objectiveOf(loss, loss.getObjectiveAttr());
     loss.getLoss().replaceAllUsesWith(inlineObjective(builder, objective, leavesOf(builder, loss.getLoc(), loss.getParams())));
     loss.erase();
+  }
+
+  void expandStates(NextStatesOp next) {
+    OpBuilder builder(next);
+    ObjectiveOp objective = objectiveOf(next, next.getObjectiveAttr());
+    SmallVector<Value> values = inlineBody(builder, objective, leavesOf(builder, next.getLoc(), next.getParams()));
+    next.replaceAllUsesWith(ValueRange(values).drop_front());
+    next.erase();
   }
 
   LogicalResult expandGradient(GradientOp gradient) {

@@ -168,29 +168,37 @@ private:
           edge(index[op], index[here]);
   }
   void addEffectEdges() {
-    // Writes, emits and guards form a chain; a read keeps its side of every write.
-    int last = -1;
+    // Writes, emits and guards form a chain; a read keeps its side of what may write its arena. Kernels were joined by
+    // these edges and no others (Clusters::forEachDependent).
+    int last = -1, lastOpaque = -1;
     SmallVector<int> reads;
-    int lastWrite = -1;
+    llvm::DenseMap<uint64_t, int> lastWrite;
+    llvm::DenseMap<uint64_t, SmallVector<int>> readsOf;
     for (auto [i, op] : llvm::enumerate(ops)) {
-      if (isa<run::ReadOp>(op)) {
-        if (lastWrite >= 0)
-          edge(lastWrite, i);
+      if (auto read = dyn_cast<run::ReadOp>(op)) {
+        auto written = lastWrite.find(read.getArena());
+        if (written != lastWrite.end())
+          edge(written->second, i);
+        if (lastOpaque >= 0)
+          edge(lastOpaque, i);
+        readsOf[read.getArena()].push_back(i);
         reads.push_back(i);
         continue;
       }
-      bool effect = isa<run::WriteOp, run::EmitOp, run::GuardOp>(op) ||
-                    (op->getNumRegions() && !isa<kernel::FusedOp>(op) && !isMemoryEffectFree(op));
-      if (!effect)
+      bool opaque = op->getNumRegions() && !isa<kernel::FusedOp>(op) && !isMemoryEffectFree(op);
+      if (!opaque && !isa<run::WriteOp, run::EmitOp, run::GuardOp>(op))
         continue;
       if (last >= 0)
         edge(last, i);
       last = i;
-      if (!isa<run::EmitOp, run::GuardOp>(op)) {
-        for (int read : reads)
+      if (auto write = dyn_cast<run::WriteOp>(op)) {
+        for (int read : std::exchange(readsOf[write.getArena()], {}))
           edge(read, i);
-        reads.clear();
-        lastWrite = i;
+        lastWrite[write.getArena()] = i;
+      } else if (opaque) {
+        for (int read : std::exchange(reads, {}))
+          edge(read, i);
+        lastOpaque = i;
       }
     }
   }

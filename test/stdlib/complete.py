@@ -8,6 +8,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KINDS = {
     "clips": "clip",
+    "distributions": "fn",
     "init": "fn",
     "losses": "fn",
     "models": "model",
