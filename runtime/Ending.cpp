@@ -42,6 +42,19 @@ bool dividesByZero(const plan::Plan &plan, const DynContext &ctx) {
   return ctx.status == DYN_BAD_INDEX && site < plan.sites.size() && plan.sites[site].kind == "division";
 }
 
+/// Bytes as people read them: lines indented, what no terminal should see as a dot.
+static std::string readable(const double *bytes, int64_t count) {
+  std::string text = "\n    ";
+  for (int64_t i = 0; i < count; ++i) {
+    int byte = static_cast<int>(bytes[i]);
+    if (byte == '\n')
+      text += "\n    ";
+    else
+      text += byte >= ' ' && byte < 127 ? static_cast<char>(byte) : '.';
+  }
+  return text;
+}
+
 std::string summary(const Session &session, const Outcome &outcome) {
   std::string text = session.plan().name + ": " + std::to_string(outcome.step) + " steps";
   for (const plan::Metric &metric : session.plan().metrics) {
@@ -51,6 +64,14 @@ std::string summary(const Session &session, const Outcome &outcome) {
     char value[64];
     std::snprintf(value, sizeof value, " %.6g", it->second.values.back());
     text += ", " + metric.name + value;
+  }
+  for (const plan::Metric &metric : session.plan().metrics) {
+    auto it = session.series().find(metric.name);
+    if (!metric.text || it == session.series().end())
+      continue;
+    int64_t count = metric.shape.front();
+    if (static_cast<int64_t>(it->second.values.size()) >= count)
+      text += "\n  " + metric.name + ":" + readable(it->second.values.data() + it->second.values.size() - count, count);
   }
   return text;
 }

@@ -18,7 +18,7 @@ void checkLastUpdate(const Session &session, Outcome &outcome);
 std::string describeLeaf(const plan::Leaf &leaf, const Outcome &outcome);
 /// Whether what failed is a division of whole numbers by 0: its divisor is looked up in a table of one place.
 bool dividesByZero(const plan::Plan &plan, const DynContext &ctx);
-/// One line: steps and the last value of each metric that is a number.
+/// A line with the steps and the last value of each metric that is a number; below it the last value of each text.
 std::string summary(const Session &session, const Outcome &outcome);
 
 } // namespace dyn

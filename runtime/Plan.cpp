@@ -50,6 +50,7 @@ template <typename A> void describe(A &a, Feed &x) {
 template <typename A> void describe(A &a, Event &x) { a("kind", x.kind), a("every", x.every), a("at", x.at); }
 template <typename A> void describe(A &a, Metric &x) {
   a("name", x.name), a("clock", x.clock), a("shape", x.shape), a("axes", x.axes), a("labels", x.labels);
+  a("text", x.text);
 }
 template <typename A> void describe(A &a, Number &x) {
   a("name", x.name), a("value", x.value), a("formula", x.formula);

@@ -109,6 +109,7 @@ struct Metric {
   std::vector<int64_t> shape;     ///< empty: a number
   std::vector<std::string> axes;  ///< names of leading dimensions
   std::vector<std::vector<std::string>> labels; ///< labels of each axis, or empty
+  bool text = false; ///< its numbers are bytes, which people read as a text
 };
 
 /// A runtime operand.

@@ -119,6 +119,8 @@ void TrainElaborator::emit(const std::string &name, const Value &value, Span spa
         .help("reduce it first: `norm(…)` gives one number a leaf, `mean(…, over=example)` one a batch");
     return;
   }
+  // Bytes in a row, as the fields of a text are: `class(256)[n]`.
+  bool isText = t->classes == 256 && t->type().getRank() == 1 && !encoding;
   if (elemOfType(t->type()) == Elem::Bool)
     *t = e.cast(*t, Elem::Int, false, span);
   if (elemOfType(t->type()) == Elem::Int)
@@ -127,6 +129,7 @@ void TrainElaborator::emit(const std::string &name, const Value &value, Span spa
   if (encoding)
     stored = e.create<ir::RecastOp>(span, ir::withEncoding(t->type(), {}), stored);
   int64_t index = metric(metricPrefix + name, t->type().getShape(), span, isa_and_present<ir::PerLeafAttr>(encoding));
+  out->plan.metrics[static_cast<size_t>(index)].text = isText;
   run::EmitOp::create(e.builder, e.loc(span), stored, index);
 }
 
