@@ -23,8 +23,8 @@ struct EmbeddedFile {
 };
 /// All of them, in order of their paths.
 const std::vector<EmbeddedFile> &embeddedFiles();
-/// docs/errors.md as it stood when the compiler was built.
-const char *embeddedErrors();
+/// docs/errors.md as it stood when the compiler was built: what stands before the entries, then each entry.
+const std::vector<const char *> &embeddedErrors();
 
 class SpecLibrary : public Library {
 public:

@@ -23,13 +23,15 @@ std::string normalized(const std::string &asked) {
 
 /// Calls `line(code, text)` for each line of each entry; code is empty outside entries.
 template <typename Line> void forEachLine(Line line) {
-  std::istringstream page(embeddedErrors());
-  std::string text, code;
-  while (std::getline(page, text)) {
-    if (text.starts_with("#"))
-      code = text.starts_with("### ") ? text.substr(4) : "";
-    else if (!code.empty())
-      line(code, text);
+  for (const char *entry : embeddedErrors()) {
+    std::istringstream page(entry);
+    std::string text, code;
+    while (std::getline(page, text)) {
+      if (text.starts_with("#"))
+        code = text.starts_with("### ") ? text.substr(4) : "";
+      else if (!code.empty())
+        line(code, text);
+    }
   }
 }
 
