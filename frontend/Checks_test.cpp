@@ -25,7 +25,8 @@ const char *const wishes =
     "cross_entropy l2 dense mlp layer_norm attention he_normal lecun_normal sgd adam adamw by_global_norm linear "
     "dp_sgd krum fed_avg sharpness log_range logspace log_probs solve scatter_add diff quantile uniform_class eigh "
     "layers orthogonal orthonormal fill reversed dirichlet lstsq svdvals unit_columns project_simplex sort argsort "
-    "names fit delays spearman top bottom truncated_normal inverse sylvester diagonal block";
+    "names fit delays spearman top bottom truncated_normal inverse sylvester diagonal block "
+    "categorical permutation choice expon gamma beta poisson";
 
 /// Declarations of parsed files, and names of which nothing more is known.
 class TestLibrary : public Library {

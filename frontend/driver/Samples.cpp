@@ -69,7 +69,25 @@ const char *leavesModel = "model sample_leaves()() -> real {\n"
                           "  param W: [3, 2] = 0.5\n  param b: [5] = 0.25\n"
                           "  return sum(W^2) + sum(b^2)\n}\n";
 
+/// What only a train with data and a model of its own has: activations by name, fields of the batch, parts of it.
+bool needsItsTrain(const ast::RuleDecl &rule) {
+  bool needs = false;
+  walk(rule, [&](const ast::Node &node) {
+    if (auto *member = ast::dynCast<ast::MemberExpr>(&node)) {
+      auto *base = ast::dynCast<ast::NameExpr>(member->base.get());
+      needs |= base && (base->name == "activations" || base->name == "batch");
+    } else if (auto *call = ast::dynCast<ast::CallExpr>(&node)) {
+      for (const ast::Argument &argument : call->args)
+        needs |= argument.name.text == "per";
+    }
+    return !needs;
+  });
+  return needs;
+}
+
 std::optional<std::string> sampleRule(const ast::RuleDecl &rule) {
+  if (needsItsTrain(rule))
+    return std::nullopt;
   auto call = sampleCall(rule.name.text, rule.parameters);
   if (!call)
     return std::nullopt;
@@ -153,7 +171,9 @@ std::optional<std::string> sampleOnData(const std::string &instance, const std::
   std::string text = leavesModel;
   text += "data sample_data = synthetic(4) {\n" + fields + "}\n";
   text += "train sample_train {\n  data sample_data batch 2\n  model sample_net = sample_leaves()\n" + instance;
-  text += "  loss sample_net() + sum(" + callee + "(" + args + "))\n  optimizer sgd(0.1)\n  steps 1\n}\n";
+  // A function may give anything, a distribution or a function too.
+  std::string use = instance.empty() ? "(sample_value -> 0.0)" : "sum";
+  text += "  loss sample_net() + " + use + "(" + callee + "(" + args + "))\n  optimizer sgd(0.1)\n  steps 1\n}\n";
   return text;
 }
 

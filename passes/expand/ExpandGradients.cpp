@@ -126,7 +126,7 @@ struct ExpandGradients : public expand::impl::ExpandGradientsPassBase<ExpandGrad
     auto frozen = objective->getAttrOfType<DenseBoolArrayAttr>("frozen");
     for (auto [i, depends] : llvm::enumerate(dependent))
       if (!depends && paths && !(frozen && frozen[i]))
-        return objective.emitError("the loss does not depend on `")
+        return emitError(objective.getBody().getArgument(i).getLoc(), "the loss does not depend on `")
                << cast<StringAttr>(paths[i]).getValue() << "`: its derivative is zero everywhere";
     SmallVector<Value> flat;
     for (Value part : *parts) {
