@@ -356,6 +356,19 @@ def read_list():
     return entries
 
 
+# Files whose errors stand with who uses them: `dync check` of the file alone cannot say the line. Their tests judge them.
+LEFT_OUT = {
+    "stdlib/distributions/*": "a field of a record is known to those who read it",
+    "stdlib/init/orthogonal.dyn": "a field of a record is known to those who read it",
+    "stdlib/losses/contrastive.dyn": "sizes that must agree meet at the call",
+    "stdlib/losses/kl_divergence.dyn": "sizes that must agree meet at the call",
+}
+
+
+def left_out(file):
+    return any(fnmatch.fnmatchcase(file, pattern) for pattern in LEFT_OUT)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dync")
@@ -368,6 +381,7 @@ def main():
     options = parser.parse_args()
 
     files = sorted((ROOT / "examples").glob("*.dyn")) + sorted((ROOT / "stdlib").glob("*/*.dyn"))
+    files = [path for path in files if not left_out(path.relative_to(ROOT).as_posix())]
     mutants = [m for path in files for m in mutants_of(path) if fnmatch.fnmatchcase(m.id, options.only)]
     if options.sample and options.sample < len(mutants):
         chosen = sorted(random.Random(options.seed).sample(range(len(mutants)), options.sample))

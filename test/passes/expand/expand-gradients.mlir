@@ -54,8 +54,8 @@ dyn.train @t {
 // A parameter on which the loss does not depend is refused, since its derivative would be zero in silence.
 #tree = #dyn.tree<[[3], [2]]>
 dyn.train @t {
-  // expected-error @+1 {{the loss does not depend on `net.b`: its derivative is zero everywhere}}
   dyn.objective @loss feed -1 batch 1 attributes {paths = ["net.a", "net.b"]} {
+  // expected-error @+1 {{the loss does not depend on `net.b`: its derivative is zero everywhere}}
   ^bb0(%a: tensor<3xf32>, %b: tensor<2xf32>):
     %x = nd.reduce sum %a dims [0] : tensor<3xf32> -> tensor<f32>
     dyn.yield %x : tensor<f32>
