@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/elaborate/TrainElaborator.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 using namespace mlir;
 
 namespace dyn::elab {
@@ -17,20 +19,6 @@ struct Named {
   Span span;
   std::map<int64_t, Value> values;
   bool indexed = false;
-};
-
-/// Sets a value for a while.
-template <class T>
-class Meanwhile {
-public:
-  Meanwhile(T &place, T value) : place(place), before(std::exchange(place, std::move(value))) {}
-  ~Meanwhile() { place = std::move(before); }
-  Meanwhile(const Meanwhile &) = delete;
-  Meanwhile &operator=(const Meanwhile &) = delete;
-
-private:
-  T &place;
-  T before;
 };
 } // namespace
 
@@ -65,10 +53,10 @@ Value TrainElaborator::activations(const Clauses &clauses, Span span) {
       index = e.knownInt(e.evaluate(*label.indices.front(), frame), label.indices.front()->span, "the place of an activation");
     good &= (label.indices.empty() || index) && add(e, label, value, index, found[label.name.text]);
   };
-  Meanwhile place(e.place, Attribute());
-  Meanwhile draws(e.mayDraw, true), steps(e.drawsByStep, true);
-  Meanwhile stream(e.drawStream, nd::Stream::noise);
-  Meanwhile look(e.onActivation, std::function<void(const ast::Label &, const Value &, Frame &)>(record));
+  llvm::SaveAndRestore place(e.place, Attribute());
+  llvm::SaveAndRestore draws(e.mayDraw, true), steps(e.drawsByStep, true);
+  llvm::SaveAndRestore stream(e.drawStream, nd::Stream::noise);
+  llvm::SaveAndRestore look(e.onActivation, std::function<void(const ast::Label &, const Value &, Frame &)>(record));
   enterModels(true);
   Frame frame{scope};
   Value loss = evaluateLoss(clauses, frame);

@@ -11,6 +11,8 @@
 #include "frontend/elaborate/Args.h"
 #include "frontend/elaborate/Elaborator.h"
 
+#include "frontend/RuleKinds.h"
+
 #include "dialects/Nd/NdSweep.h"
 #include "passes/expand/Derivatives.h"
 
@@ -61,9 +63,11 @@ Value Elaborator::derivativeOf(const std::string &name, const Value &f, const Ar
     std::vector<std::string> names = parameterNames(f);
     wrt = named ? named->name : print(*given);
     if (!llvm::is_contained(names, wrt)) {
-      auto report = diags.report(Diag::unknown_argument, given->span, "the function that `" + name + "` takes", wrt);
+      auto report = diags.report(Diag::unknown_argument, given->span, print(*args.positional[0]), wrt);
       if (std::string near = nearest(wrt, names); !near.empty())
         report.help("did you mean `" + near + "`?");
+      else if (!names.empty())
+        report.help("`wrt` is one of its arguments: " + listed(names));
       return {};
     }
   }
@@ -108,6 +112,8 @@ std::optional<SmallVector<mlir::Value>> Elaborator::expandedNow(ir::DerivativeOp
 // One call
 //===----------------------------------------------------------------------===//
 
+static const char *const argumentsAndDirection = "the function's arguments, then a direction";
+
 class DerivativeCall {
 public:
   DerivativeCall(Elaborator &e, const Derivative &derivative, Span span, Frame &frame)
@@ -147,7 +153,7 @@ private:
     if (!good || !takesDirection())
       return good;
     if (given.empty() || given.back().name) {
-      e.diags.report(Diag::too_few_arguments, span, derivative.name, "the function's arguments, then a direction", given.size());
+      e.diags.report(Diag::too_few_arguments, span, derivative.name, argumentsAndDirection, given.size());
       return false;
     }
     direction = given.back();
@@ -164,7 +170,11 @@ private:
     for (at = 0; at < given.size(); ++at)
       if (given[at].name ? given[at].name.text == wanted : next++ == (wanted.empty() ? 0 : place))
         return true;
-    e.diags.report(Diag::missing_argument, span, "the function that `" + derivative.name + "` takes", wanted.empty() ? "x" : wanted);
+    if (takesDirection() && given.empty())
+      e.diags.report(Diag::too_few_arguments, span, derivative.name, argumentsAndDirection, 1)
+          .help("write `" + derivative.name + "(f)(x, v)`: where, and along what");
+    else
+      e.diags.report(Diag::missing_argument, span, derivative.name + "(…)", wanted.empty() ? "x" : wanted);
     return false;
   }
 

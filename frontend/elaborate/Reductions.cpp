@@ -26,6 +26,15 @@ static Tensor plain(Tensor t, OpBuilder &builder, Location loc) {
   return {ir::RecastOp::create(builder, loc, type, t.value).getResult(), t.number, t.classes};
 }
 
+/// The hidden axes that a value carries.
+static std::vector<std::string> axesNamed(RankedTensorType type) {
+  std::vector<std::string> names;
+  if (auto axes = dyn_cast_if_present<ir::AxesAttr>(ir::axesOf(type.getEncoding())))
+    for (StringRef name : axes.getNames())
+      names.push_back(name.str());
+  return names;
+}
+
 Value Elaborator::reduceOver(ir::OverKind kind, const Tensor &t, const ast::Expr &over, Span span) {
   auto *name = ast::dynCast<ast::NameExpr>(&over);
   std::string axis = name ? name->name : "";
@@ -48,6 +57,8 @@ Value Elaborator::reduceOver(ir::OverKind kind, const Tensor &t, const ast::Expr
     auto report = diags.report(Diag::over_absent_axis, over.span, axis.empty() ? print(over) : axis, describeType(t.type()));
     if (isa_and_present<ir::LeavesAttr>(encoding) && axis == "leaf")
       report.help("leaves differ in shape: reduce within each leaf first, `sum(norm(grad)^2, over=leaf)`");
+    else if (std::string near = nearest(axis, axesNamed(t.type())); !near.empty())
+      report.help("did you mean `over=" + near + "`?");
     else
       report.help("without `over` a reduction takes all visible elements");
     return {};

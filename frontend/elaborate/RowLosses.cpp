@@ -8,6 +8,8 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/elaborate/TrainElaborator.h"
 
+#include "llvm/Support/SaveAndRestore.h"
+
 using namespace mlir;
 
 namespace dyn::elab {
@@ -41,24 +43,24 @@ Value TrainElaborator::placeOn(const std::string &axis, Span span) {
 }
 
 Value TrainElaborator::rowLosses(const Tensor &tree, Span span) {
-  auto reading = std::exchange(e.readParam, [&](ParamInfo &info) -> mlir::Value {
+  llvm::SaveAndRestore reading(e.readParam, std::function<mlir::Value(ParamInfo &)>([&](ParamInfo &info) -> mlir::Value {
     return e.leafOf(tree, info.path, info.from).as<Tensor>()->value;
-  });
-  Attribute outer = std::exchange(e.place, ir::AxesAttr::of(&e.context, {"example"}));
-  auto stream = std::exchange(e.drawStream, nd::Stream::noise);
-  bool drew = std::exchange(e.mayDraw, true), byStep = std::exchange(e.drawsByStep, true);
+  }));
+  llvm::SaveAndRestore place(e.place, Attribute(ir::AxesAttr::of(&e.context, {"example"})));
+  llvm::SaveAndRestore stream(e.drawStream, nd::Stream::noise);
+  llvm::SaveAndRestore draws(e.mayDraw, true), steps(e.drawsByStep, true);
+  // Models run as in the objective, from the states that the step began with; what they write is the objective's affair.
+  bool outer = e.training;
+  llvm::SaveAndRestore block(modelBlock);
+  enterModels(true);
   Frame frame{presentRows()};
   frame.site = "loss";
   const ast::Expr &loss = *clauses->loss->value;
   Value value = e.evaluate(loss, frame);
+  enterModels(outer);
   auto t = value.isInvalid() ? std::nullopt : e.tensor(value, loss.span, "the loss");
   if (t)
     *t = e.varied(e.cast(*t, Elem::Real, false, loss.span), e.place, span);
-  e.readParam = reading;
-  e.place = outer;
-  e.drawStream = stream;
-  e.mayDraw = drew;
-  e.drawsByStep = byStep;
   return t ? Value(*t, span) : Value();
 }
 
