@@ -220,13 +220,14 @@ Value Elaborator::matmul(const Value &a, const Value &b, Span span) {
   auto ranged = [](const Tensor &t) {
     return isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(ir::rangeOf(t.type().getEncoding()));
   };
-  if (rx < 1 || rx > 2 || ry < 1 || ry > 2 || ranged(*x) || ranged(*y)) {
+  bool stacks = rx == 3 && ry == 3 && x->type().getDimSize(0) == y->type().getDimSize(0);
+  if ((!stacks && (rx < 1 || rx > 2 || ry < 1 || ry > 2)) || ranged(*x) || ranged(*y)) {
     auto report = diags.report(Diag::matmul_ranks, span, describeType(x->type()), describeType(y->type()));
     if (ranged(*x) || ranged(*y))
       report.help("a rule that multiplies matrices says so: `on [m, n]`");
     return {};
   }
-  int64_t inner = x->type().getShape().back(), other = y->type().getShape().front();
+  int64_t inner = x->type().getShape().back(), other = y->type().getShape()[stacks];
   if (inner != other) {
     diags.report(Diag::shape_mismatch, span, "@", describeShape(x->type().getShape()),
                  describeShape(y->type().getShape()))
@@ -235,10 +236,14 @@ Value Elaborator::matmul(const Value &a, const Value &b, Span span) {
         .help("the last size on the left must be the first on the right; `.T` transposes");
     return {};
   }
-  if (rx == 2 && ry == 2 && !fitsMemory({x->type().getDimSize(0), y->type().getDimSize(1)}, diags, span))
+  // [.., i, k] @ [.., k, j], `s` counting the matrices of two stacks.
+  std::string stack = stacks ? "s" : "", i = rx >= 2 ? "i" : "", j = ry >= 2 ? "j" : "";
+  std::string lhs = stack + i + "k", rhs = stack + "k" + j, out = stack + i + j;
+  SmallVector<int64_t> shape(x->type().getShape().drop_back());
+  if (ry >= 2)
+    shape.push_back(y->type().getShape().back());
+  if (!fitsMemory(shape, diags, span))
     return {};
-  std::string lhs = rx == 2 ? "ik" : "k", rhs = ry == 2 ? "kj" : "k";
-  std::string out = std::string(rx == 2 ? "i" : "") + (ry == 2 ? "j" : "");
   auto attr = [&](const std::string &text) { return builder.getStringAttr(text); };
   return Value(Tensor{create<nd::ContractOp>(span, x->value, y->value, attr(lhs), attr(rhs), attr(out)),
                       x->number && y->number, 0},

@@ -79,16 +79,28 @@ std::optional<SmallVector<int64_t>> Elaborator::reducedDims(const Tensor &t, con
       dims.push_back(d);
     return dims;
   }
-  auto at = knownInt(evaluate(*axis, frame), axis->span, "`axis`");
-  if (!at)
-    return std::nullopt;
-  int64_t dim = *at < 0 ? *at + t.type().getRank() : *at;
-  if (dim < 0 || dim >= t.type().getRank() || isa_and_present<ir::LeavesAttr, ir::TreeAttr>(ir::rangeOf(t.type().getEncoding()))) {
-    diags.report(Diag::axis_out_of_range, axis->span, *at, describeType(t.type()));
-    return std::nullopt;
+  SmallVector<const ast::Expr *> list{axis};
+  if (auto *array = ast::dynCast<ast::ArrayExpr>(axis)) {
+    list.clear();
+    for (auto &element : array->elements)
+      list.push_back(element.get());
   }
-  dims.push_back(dim);
-  return dims;
+  for (const ast::Expr *one : list) {
+    auto at = knownInt(evaluate(*one, frame), one->span, "`axis`");
+    if (!at)
+      return std::nullopt;
+    int64_t dim = *at < 0 ? *at + t.type().getRank() : *at;
+    bool ranged = isa_and_present<ir::LeavesAttr, ir::TreeAttr>(ir::rangeOf(t.type().getEncoding()));
+    if (dim < 0 || dim >= t.type().getRank() || llvm::is_contained(dims, dim) || ranged) {
+      diags.report(Diag::axis_out_of_range, one->span, *at, describeType(t.type()));
+      return std::nullopt;
+    }
+    dims.push_back(dim);
+  }
+  if (dims.empty())
+    diags.report(Diag::empty_array, axis->span);
+  llvm::sort(dims);
+  return dims.empty() ? std::nullopt : std::optional(dims);
 }
 
 Value Elaborator::reduce(nd::ReduceKind kind, const Value &x, const ast::Expr *axis, const ast::Expr *over, Span span,
@@ -266,6 +278,10 @@ Value Elaborator::reduction(const std::string &name, Value x, const ast::Expr *a
     auto dims = reducedDims(*t, axis, frame);
     if (!dims)
       return {};
+    if (dims->size() > 1) {
+      diags.report(Diag::cannot_be, axis->span, "the axis of `" + name + "`", describeShape(*dims));
+      return {};
+    }
     dim = dims->front();
   }
   if (name == "cumsum") {
