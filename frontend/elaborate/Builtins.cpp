@@ -211,7 +211,7 @@ Value Elaborator::callWith(const std::string &name, const Args &args, Frame &fra
     if (values.back().isInvalid())
       return {};
     values.back().origin = args.positional[i]->span;
-    if (name == "reshape" || name == "transpose")
+    if (name == "reshape" || name == "transpose" || name == "windows")
       break;
   }
   if (llvm::any_of(unaryRows, [&](const UnaryRow &r) { return name == r.name; }))
@@ -369,6 +369,8 @@ Value Elaborator::callOther(const std::string &name, const Args &args, const std
     auto wide = create<nd::BroadcastOp>(span, v->value, ArrayRef<int64_t>{n, n}, ArrayRef<int64_t>{1});
     return elementwise("mul", eye(n, span), Value(Tensor{wide, false, 0}, span), span);
   }
+  if (name == "windows")
+    return windows(values[0], args, frame);
   if (name == "onehot") {
     auto n = knownInt(values[1], span, "the number of places of `onehot`");
     return n ? onehot(values[0], *n, span) : Value();

@@ -237,6 +237,9 @@ private:
   Value reshape(const Value &x, llvm::ArrayRef<int64_t> shape, Span span);
   Value transposed(const Value &x, const ast::Expr *order, Span span, Frame &frame);
   Value sizeOf(const Value &x, const ast::Expr *axis, Span span, Frame &frame);
+  //===--- Windows.cpp ---===//
+  Value windows(const Value &x, const Args &args, Frame &frame);
+  llvm::SmallVector<int64_t> windowNumbers(const Args &args, int which, size_t rank, Frame &frame);
   /// `tree(x)`, `leaf(x)`
   Value recast(const Value &x, bool toTree, Span span);
   Value flatten(const Value &x, Span span);
