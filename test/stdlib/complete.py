@@ -9,6 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 KINDS = {
     "clips": "clip",
     "distributions": "fn",
+    "functions": "fn",
     "init": "fn",
     "losses": "fn",
     "models": "model",
