@@ -51,7 +51,7 @@ class Mlp:
 
     def write(self, folder):
         folder = pathlib.Path(folder)
-        (folder / "mlp.dyn").write_text(SPEC.format(**vars(self)))
+        (folder / "steps.dyn").write_text(SPEC.format(**vars(self)))
         (folder / "sizes.json").write_text(json.dumps(vars(self)))
         with open(folder / "points.csv", "w") as file:
             for i in range(self.batch * self.batches):
