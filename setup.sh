@@ -14,6 +14,7 @@ packages=(
   antlr4 libantlr4-runtime-dev                     # grammar/
   libdnnl-dev                                      # peer of the benchmark of products
   libcli11-dev nlohmann-json3-dev zlib1g-dev libzip-dev libxxhash-dev
+  liblapack-dev libblas-dev libgfortran-12-dev     # decompositions of matrices
   libedit-dev                                      # dync repl
   libgtest-dev libmpfr-dev python3-venv            # tests
   dataset-fashion-mnist                            # examples/03

@@ -1,5 +1,6 @@
 // NoAllocation_check.cpp - a run that uses every function of Functions.def in each of 1,200 steps. With libno_alloc.so
 // preloaded it shows that none of them allocates.
+#include "runtime/Scratch.h"
 #include "runtime/Session.h"
 
 #include <cstdio>
@@ -38,6 +39,27 @@ plan::Plan busyPlan() {
 
 void rowsDone(void *, int64_t, int64_t) {}
 
+/// One matrix or line each, larger than LAPACK's blocks.
+void callRoutines(DynContext *ctx) {
+  constexpr int64_t n = 80;
+  static double a[n * n], b[n * n], c[n * n], d[n * n], scratch[dyn::scratch::svd(n, n, 8)];
+  static int64_t places[n * n];
+  for (int64_t i = 0; i < n * n; ++i)
+    a[i] = i / n == i % n ? 100 : double(i * 7 % 11);
+  auto call = [&](auto routine, std::initializer_list<int64_t> numbers, std::initializer_list<void *> arrays) {
+    routine(ctx, -1, 1, numbers.begin(), arrays.begin());
+  };
+  call(dyn_argsort, {1, n * n, 1, 1, 0, n * n}, {a, places, scratch});
+  call(dyn_cholesky, {1, n}, {a, b});
+  call(dyn_qr, {1, n, n}, {a, b, c, scratch});
+  call(dyn_eigh, {1, n}, {a, b, c, scratch});
+  call(dyn_svd, {1, n, n}, {a, b, c, d, scratch});
+  call(dyn_solve, {1, n, n}, {a, b, c, scratch});
+  call(dyn_triangular_solve, {1, n, n, 0}, {a, b, c});
+  call(dyn_log_det, {1, n}, {a, b, c, scratch});
+  call(dyn_fft, {1, n, 0}, {a, b, scratch});
+}
+
 void loop(DynContext *ctx) {
   dyn_part_begin(ctx, 0);
   while (dyn_loop_next(ctx)) {
@@ -52,6 +74,7 @@ void loop(DynContext *ctx) {
     dyn_part_begin(ctx, 1);
     dyn_emit(ctx, 0, 1, ctx->arenas[5]);
     dyn_part_end(ctx, 1);
+    callRoutines(ctx);
     dyn_step_done(ctx);
   }
   dyn_part_end(ctx, 0);

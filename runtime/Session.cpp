@@ -94,6 +94,18 @@ bool brokenBound(const DynRuntime &runtime) {
          runtime.plan.sites[static_cast<size_t>(ctx.status_site)].kind == "bound";
 }
 
+std::string matrixFault(const DynContext &ctx) {
+  std::string pivot = "pivot " + std::to_string(ctx.status_bound);
+  switch (ctx.status_value) {
+  case DYN_SINGULAR:
+    return "the matrix is singular: " + pivot + " is 0";
+  case DYN_NOT_POSITIVE:
+    return "the matrix is not positive definite: " + pivot + " is not above 0";
+  default:
+    return "the eigenvalues or singular values of the matrix were not found";
+  }
+}
+
 std::string describe(const DynRuntime &runtime) {
   const DynContext &ctx = runtime.ctx;
   std::string what = "a value", where = runtime.plan.specFile;
@@ -118,6 +130,8 @@ std::string describe(const DynRuntime &runtime) {
            std::to_string(ctx.status_bound - 1) + step;
   case DYN_LIMIT:
     return where + ": " + what + " reached its limit of " + std::to_string(ctx.status_bound) + " passes" + step;
+  case DYN_NO_RESULT:
+    return where + ": " + matrixFault(ctx) + step;
   case DYN_DEVICE_FAILED:
     return where + ": " + runtime.deviceError + step + ", on " + runtime.options.device->describe();
   case DYN_INTERRUPTED:

@@ -42,7 +42,15 @@ enum DynStatus {
   DYN_LIMIT = 3,        ///< a `while` reached its limit
   DYN_INTERRUPTED = 4,  ///< the person asked to stop
   DYN_BROKEN_BOUND = 5, ///< a clip did not keep what it promises; said by the session, never by code
-  DYN_DEVICE_FAILED = 6 ///< a kernel could not be started, or did not end
+  DYN_DEVICE_FAILED = 6, ///< a kernel could not be started, or did not end
+  DYN_NO_RESULT = 7      ///< a matrix has no such decomposition: status_value is a DynMatrixFault
+};
+
+/// Why a matrix has no decomposition; status_bound is the pivot at fault.
+enum DynMatrixFault {
+  DYN_SINGULAR = 0,     ///< a pivot is 0
+  DYN_NOT_POSITIVE = 1, ///< a pivot of a Cholesky decomposition is not above 0
+  DYN_NOT_CONVERGED = 2 ///< the iteration for eigenvalues did not end
 };
 
 struct DynRuntime;

@@ -21,7 +21,7 @@ def Kernel_Dialect : Dialect {
   let summary = "Fused loops and library products.";
   let description = [{
     `kernel.fused` is one loop nest with several outputs, `kernel.product` one call of the matrix product,
-    `kernel.launch` what a loop becomes where a device runs it. After `plan-memory` every op that makes arrays carries `places`, one for each result.
+    `kernel.call` one of another routine of the runtime, `kernel.launch` what a loop becomes where a device runs it. After `plan-memory` every op that makes arrays carries `places`, one for each result.
   }];
   let useDefaultAttributePrinterParser = 1;
 }
@@ -77,6 +77,25 @@ def Kernel_ProductOp : Kernel_Op<"product", [Pure]> {
     $a (`t` $transposeA^)? `,` $b (`t` $transposeB^)? (`window` $window^)? attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
+}
+
+def Kernel_CallOp : Kernel_Op<"call", [Pure]> {
+  let summary = "one call of a routine of the runtime";
+  let description = [{
+    What `call-library` makes of an op that is neither a loop nor a product (`nd.argsort`, `nd.svd`, …). The routine is
+    a row of runtime/Functions.def; it gets `numbers` and the addresses of all inputs and results. The last result may be
+    bytes that nobody reads: the scratch memory of the routine, which `plan-memory` places like any other array. With
+    `fails` the run may stop here.
+
+    ```mlir
+    %p, %scratch = kernel.call "dyn_argsort" [1, 8, 1, 1, 0, 8] (%x) : (tensor<8xf32>) -> (tensor<8xi64>, tensor<256xi8>)
+    ```
+  }];
+  let arguments = (ins StrAttr:$routine, DenseI64ArrayAttr:$numbers, UnitAttr:$fails, Variadic<AnyType>:$inputs);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = [{
+    $routine $numbers (`fails` $fails^)? `(` $inputs `)` attr-dict `:` functional-type($inputs, $results)
+  }];
 }
 
 def Kernel_LaunchOp : Kernel_Op<"launch"> {

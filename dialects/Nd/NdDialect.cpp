@@ -1,3 +1,4 @@
+#include "dialects/Nd/NdLibraryOps.h"
 #include "dialects/Nd/NdWindow.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -29,6 +30,10 @@ void NdDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "dialects/Nd/NdWindow.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Nd/NdLibraryOps.cpp.inc"
       >();
 }
 

@@ -8,23 +8,7 @@
 #ifndef DYN_ND_ELEMENTWISE_TD
 #define DYN_ND_ELEMENTWISE_TD
 
-include "dialects/Nd/NdDialect.td"
-include "dialects/interfaces/Interfaces.td"
-include "mlir/Interfaces/InferTypeOpInterface.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-
-def Nd_Any : StaticShapeTensorOf<[F32, F64, I64, I1]>;
-def Nd_Number : StaticShapeTensorOf<[F32, F64, I64]>;
-def Nd_Float : StaticShapeTensorOf<[F32, F64]>;
-def Nd_I64Tensor : StaticShapeTensorOf<[I64]>;
-def Nd_Bool : StaticShapeTensorOf<[I1]>;
-
-class Nd_BaseOp<string mnemonic, list<Trait> traits = []>
-    : Op<Nd_Dialect, mnemonic, !listconcat(
-        [DeclareOpInterfaceMethods<Differentiable, ["buildJvp", "notDifferentiableReason"]>,
-         DeclareOpInterfaceMethods<Batchable>], traits)>;
-
-class Nd_Op<string mnemonic, list<Trait> traits = []> : Nd_BaseOp<mnemonic, !listconcat([Pure], traits)>;
+include "dialects/Nd/NdBase.td"
 
 class Nd_Elementwise<string mnemonic, string text, string detail, list<Trait> traits>
     : Nd_Op<mnemonic, !listconcat([Dyn_Elementwise, InferTypeOpAdaptor], traits)> {

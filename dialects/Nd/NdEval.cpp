@@ -14,6 +14,7 @@ static const EvalTable &table() {
     addWindows(*table);
     addReductions(*table);
     addRegions(*table);
+    addLibrary(*table);
     return table;
   }();
   return *built;

@@ -12,6 +12,7 @@ void addStructured(EvalTable &table);
 void addReductions(EvalTable &table);
 void addRegions(EvalTable &table);
 void addWindows(EvalTable &table);
+void addLibrary(EvalTable &table);
 
 /// Adds `fn(evaluator, op, operands, results)` for ops of type OpTy.
 template <typename OpTy, typename Fn>

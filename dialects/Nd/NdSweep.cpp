@@ -106,8 +106,8 @@ SmallVector<bool> nd::dependsOn(ArrayRef<Value> outputs, ArrayRef<Value> wrt) {
 
 LogicalResult nd::reverseSweep(OpBuilder &builder, ArrayRef<Value> outputs, ArrayRef<Value> cotangents,
                                ArrayRef<Value> wrt, bool masked, RefuseFn refuse,
-                               SmallVectorImpl<Value> &gradients) {
-  Graph graph(outputs, wrt);
+                               SmallVectorImpl<Value> &gradients, ArrayRef<Value> fixed) {
+  Graph graph(outputs, wrt, fixed);
   llvm::DenseMap<Value, Value> cotangentOf;
   llvm::DenseSet<Value> maskedValues;
   auto accumulate = [&](Value value, Value cotangent) {

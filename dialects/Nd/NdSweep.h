@@ -22,10 +22,11 @@ mlir::Value zerosOf(mlir::OpBuilder &builder, mlir::Value value);
 llvm::SmallVector<bool> dependsOn(llvm::ArrayRef<mlir::Value> outputs, llvm::ArrayRef<mlir::Value> wrt);
 
 /// Reverse mode. `cotangents` has one value an output (null: zero); fills one gradient for each of `wrt`, null where
-/// no output depends on it. `masked`: see VjpRequest.
+/// no output depends on it. `masked`: see VjpRequest. What `fixed` values are made of is not looked at.
 llvm::LogicalResult reverseSweep(mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Value> outputs,
                                  llvm::ArrayRef<mlir::Value> cotangents, llvm::ArrayRef<mlir::Value> wrt, bool masked,
-                                 RefuseFn refuse, llvm::SmallVectorImpl<mlir::Value> &gradients);
+                                 RefuseFn refuse, llvm::SmallVectorImpl<mlir::Value> &gradients,
+                                 llvm::ArrayRef<mlir::Value> fixed = {});
 
 /// Forward mode. `tangents` has one value for each of `wrt` (null: zero); fills one tangent an output (null: zero).
 llvm::LogicalResult forwardSweep(mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Value> outputs,

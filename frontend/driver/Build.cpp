@@ -157,7 +157,10 @@ private:
     if (!readsNpz)
       arguments.insert(arguments.end(), {"-Wl,--whole-archive", *noNpz, "-Wl,--no-whole-archive"});
     // What a machine without a compiler may lack goes into the program.
-    arguments.insert(arguments.end(), {*runtime, "-static-libgcc", "-l:libstdc++.a", "-l:libz.a", "-lm", "-s"});
+    arguments.push_back(*runtime);
+    if (needsLapack(object))
+      arguments.insert(arguments.end(), {"-l:liblapack.a", "-l:libblas.a", "-l:libgfortran.a", "-l:libquadmath.a"});
+    arguments.insert(arguments.end(), {"-static-libgcc", "-l:libstdc++.a", "-l:libz.a", "-lm", "-s"});
     if (readsNpz)
       arguments.push_back("-lzip");
     return !failed(link(arguments));

@@ -1,7 +1,7 @@
 #include "frontend/driver/Interpreter.h"
 
 #include "dialects/Nd/NdDraws.h"
-#include "dialects/Nd/NdOps.h"
+#include "dialects/Nd/NdLibraryOps.h"
 #include "dialects/Run/RunOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -105,9 +105,10 @@ void Interpreter::call(llvm::StringRef name, DynContext *ctx) {
   hooks.observe = observe;
   hooks.error = [&](Operation *op, const llvm::Twine &reason) {
     bool limit = isa<nd::WhileOp>(op);
+    int32_t status = limit ? DYN_LIMIT : isa<nd::LibraryCall>(op) ? DYN_NO_RESULT : DYN_BAD_INDEX;
     auto site = op->getAttrOfType<IntegerAttr>("site");
     if (ctx->status == DYN_OK)
-      dyn_fail(ctx, limit ? DYN_LIMIT : DYN_BAD_INDEX, site ? static_cast<int32_t>(site.getInt()) : -1, 0, 0);
+      dyn_fail(ctx, status, site ? static_cast<int32_t>(site.getInt()) : -1, 0, 0);
     if (!limit && !site)
       op->emitError(reason);
   };

@@ -1,6 +1,7 @@
 #include "frontend/driver/Linker.h"
 
 #include "llvm/ADT/SmallString.h"
+#include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -21,6 +22,27 @@ Expected<std::string> runtimeLibrary(const std::string &name) {
   if (!llvm::sys::fs::exists(path))
     return Status::error("the library `" + path.str().str() + "` is missing; install dync with `cmake --install`");
   return path.str().str();
+}
+
+bool needsLapack(const std::string &object) {
+  constexpr llvm::StringRef routines[] = {
+#define DYN_FUNCTION(NAME, RESULT, PARAMETERS, DOC)
+#define DYN_LAPACK_ROUTINE(NAME, DOC) #NAME,
+#include "runtime/Functions.def"
+#undef DYN_FUNCTION
+  };
+  auto file = llvm::object::ObjectFile::createObjectFile(llvm::MemoryBufferRef(object, "program"));
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return false;
+  }
+  return llvm::any_of((*file)->symbols(), [&](const llvm::object::SymbolRef &symbol) {
+    auto name = symbol.getName();
+    if (name)
+      return llvm::is_contained(routines, *name);
+    llvm::consumeError(name.takeError());
+    return false;
+  });
 }
 
 static Expected<std::string> findDriver() {

@@ -14,6 +14,8 @@ namespace dyn {
 Expected<std::string> runtimeLibrary(const std::string &name);
 
 /// Links with the C compiler's driver: what the variable CC names, else the first of cc, clang and gcc.
+/// Whether an object file calls a routine that LAPACK does.
+bool needsLapack(const std::string &object);
 Status link(const std::vector<std::string> &arguments);
 
 /// Writes a file whole.

@@ -37,4 +37,14 @@ def NormalizeContractionsPass : Pass<"normalize-contractions", "::mlir::func::Fu
   let dependentDialects = ["::dyn::kernel::KernelDialect", "::dyn::nd::NdDialect"];
 }
 
+def CallLibraryPass : Pass<"call-library", "::mlir::func::FuncOp"> {
+  let summary = "ops that a routine of the runtime does become calls";
+  let description = [{
+    Every op with the interface `LibraryCall` becomes `kernel.call`. The scratch memory that the routine needs is one
+    more result, so that `plan-memory` gives it a place among the arrays of its time. Example:
+    test/passes/contract/call-library.mlir.
+  }];
+  let dependentDialects = ["::dyn::kernel::KernelDialect", "::dyn::nd::NdDialect"];
+}
+
 #endif // DYN_PASSES_CONTRACT_TD

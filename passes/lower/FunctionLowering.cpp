@@ -197,6 +197,7 @@ LogicalResult FunctionLowering::lowerPlainOp(Operation *op) {
       .Case([&](kernel::FusedOp fused) { lowerFused(fused); })
       .Case([&](kernel::ProductOp product) { lowerProduct(product); })
       .Case([&](kernel::LaunchOp launch) { lowerLaunch(launch); })
+      .Case([&](kernel::CallOp call) { lowerCall(call); })
       .Case([&](run::NumberOp number) { scalars[number] = loadNumber(b, loc, context, number.getIndex()); })
       .Case([&](run::ClockOp clock) { scalars[clock] = loadClock(b, loc, context, int64_t(clock.getKind())); })
       .Case([&](run::CountOp count) { scalars[count] = loadBatchCount(b, loc, context, count.getFeed()); })

@@ -62,6 +62,7 @@ private:
   void finishTotals(kernel::FusedOp op);
   void lowerProduct(kernel::ProductOp op);
   void lowerLaunch(kernel::LaunchOp op); // Launches.cpp
+  void lowerCall(kernel::CallOp op);     // LibraryCalls.cpp
   mlir::Value closureOf(kernel::FusedOp op);
   /// Leaves the function if `failed`; `before` runs on the way out. Inside a region it only runs `before`.
   void leaveIf(mlir::Value failed, llvm::function_ref<void()> before);

@@ -49,6 +49,24 @@ std::string wordsOf(kernel::FusedOp op) {
          (list.empty() ? "" : ": " + list) + (more ? ", …" : "");
 }
 
+/// "svd [8, 8]": the routine and what it reads first.
+std::string wordsOf(kernel::CallOp op) {
+  StringRef routine = op.getRoutine();
+  routine.consume_front("dyn_");
+  return routine.str() + " " + sizesOf(nd::shapeOf(op.getInputs().front()));
+}
+
+/// Bytes of inputs and results; of scratch, which may be larger than what is used of it, nothing is said.
+int64_t bytesOfCall(kernel::CallOp op) {
+  int64_t bytes = 0;
+  for (Value input : op.getInputs())
+    bytes += bytesOf(input);
+  for (Value result : op.getResults())
+    if (!result.use_empty())
+      bytes += bytesOf(result);
+  return bytes;
+}
+
 kernel::FusedOp epilogueOf(kernel::ProductOp op) {
   auto next = dyn_cast_or_null<kernel::FusedOp>(op->getNextNode());
   return next && next.getEpilogue() ? next : nullptr;
@@ -109,6 +127,9 @@ private:
           return Part{"fused", wordsOf(fused), bytesMoved(fused), flopsOf(fused), shared};
         })
         .Case([&](kernel::ProductOp product) -> Result { return partOfProduct(product); })
+        .Case([&](kernel::CallOp call) -> Result {
+          return Part{"library", wordsOf(call), bytesOfCall(call)};
+        })
         .Case([&](run::ReadOp read) -> Result {
           if (isScalar(read) || !memory::placeOfResult(read, 0))
             return std::nullopt;

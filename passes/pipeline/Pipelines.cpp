@@ -2,7 +2,7 @@
 #include "passes/pipeline/Pipelines.h"
 
 #include "dialects/Kernel/KernelOps.h"
-#include "dialects/Nd/NdOps.h"
+#include "dialects/Nd/NdLibraryOps.h"
 #include "dialects/Run/RunOps.h"
 #include "passes/gpu/Passes.h"
 
@@ -39,12 +39,14 @@ std::string describe(Location loc) {
 void addSites(ModuleOp module, plan::Plan &plan) {
   Builder builder(module.getContext());
   module.walk([&](Operation *op) {
-    if (!isa<nd::GatherOp, nd::ScatterOp, nd::WhileOp>(op) || op->hasAttr("site"))
+    auto call = dyn_cast<nd::LibraryCall>(op);
+    bool fails = call ? call.canFail() : isa<nd::GatherOp, nd::ScatterOp, nd::WhileOp>(op);
+    if (!fails || op->hasAttr("site"))
       return;
     op->setAttr("site", builder.getI64IntegerAttr(plan.sites.size()));
     bool loop = isa<nd::WhileOp>(op);
     auto name = dyn_cast<NameLoc>(op->getLoc());
-    plan.sites.push_back({loop ? "while" : "index", name ? name.getName().str() : "", describe(op->getLoc())});
+    plan.sites.push_back({loop ? "while" : call ? "matrix" : "index", name ? name.getName().str() : "", describe(op->getLoc())});
   });
 }
 

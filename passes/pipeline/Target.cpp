@@ -33,6 +33,7 @@ void addFusion(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(contract::createReassociatePass());
   addCleaning(pm);
   pm.addNestedPass<func::FuncOp>(contract::createNormalizeContractionsPass());
+  pm.addNestedPass<func::FuncOp>(contract::createCallLibraryPass());
   pm.addNestedPass<func::FuncOp>(createCSEPass());
   pm.addNestedPass<func::FuncOp>(fuse::createFuseKernelsPass());
   pm.addNestedPass<func::FuncOp>(verify::createVerifyFusedPass());

@@ -22,7 +22,7 @@ bool hasLoopOfItsOwn(Operation *op) {
 
 bool mayMakeArrays(Operation *op) {
   // A scalar as an array is stored by the concat that reads it.
-  return isa<kernel::FusedOp, kernel::ProductOp, nd::ConstantOp, nd::ReshapeOp>(op) || fuse::isView(op) ||
+  return isa<kernel::FusedOp, kernel::ProductOp, kernel::CallOp, nd::ConstantOp, nd::ReshapeOp>(op) || fuse::isView(op) ||
          hasLoopOfItsOwn(op) || isa<run::RunDialect>(op->getDialect());
 }
 

@@ -88,6 +88,24 @@ LogicalResult verifyApart(kernel::ProductOp op) {
   return success();
 }
 
+/// A routine reads its inputs while it writes: nothing lies on anything else.
+LogicalResult verifyApart(kernel::CallOp op) {
+  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+    if (memory::isScalar(result))
+      continue;
+    Place mine = *memory::placeOfResult(op, i);
+    int64_t bytes = memory::bytesOf(result);
+    for (auto [j, other] : llvm::enumerate(op.getResults().take_front(i)))
+      if (!memory::isScalar(other) && overlap(mine, bytes, *memory::placeOfResult(op, j), memory::bytesOf(other)))
+        return op.emitOpError("writes results ") << j << " and " << i << " to the same bytes";
+    for (Value input : op.getInputs())
+      if (std::optional<Place> theirs = memory::placeOf(input);
+          theirs && overlap(mine, bytes, *theirs, memory::bytesOf(input)))
+        return op.emitOpError("writes over an operand");
+  }
+  return success();
+}
+
 struct VerifyPlaces : impl::VerifyPlacesPassBase<VerifyPlaces> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
@@ -102,7 +120,9 @@ struct VerifyPlaces : impl::VerifyPlacesPassBase<VerifyPlaces> {
     for (Operation *op : ops) {
       auto fused = dyn_cast<kernel::FusedOp>(op);
       auto product = dyn_cast<kernel::ProductOp>(op);
-      if ((fused && failed(verifyApart(fused))) || (product && failed(verifyApart(product))))
+      auto call = dyn_cast<kernel::CallOp>(op);
+      if ((fused && failed(verifyApart(fused))) || (product && failed(verifyApart(product))) ||
+          (call && failed(verifyApart(call))))
         return signalPassFailure();
     }
   }

@@ -306,6 +306,87 @@ void addContractions(Maker &m) {
   }
 }
 
+/// `dense<…>` with numbers on the diagonal, zeros beside it.
+std::string diagonal(int64_t rows, int64_t columns, int64_t first, int64_t rise) {
+  std::string text = "dense<";
+  for (int64_t i = 0; i < rows && columns; ++i) {
+    text += i ? ", [" : "[[";
+    for (int64_t j = 0; j < columns; ++j)
+      text += (j ? ", " : "") + std::to_string(i == j ? first + rise * i : 0) + ".0";
+    text += "]";
+  }
+  return text + (rows && columns ? "]>" : ">");
+}
+
+/// Small numbers with a diagonal far from zero and from itself: decompositions are smooth there.
+void addMatrices(Maker &m) {
+  struct Row {
+    const char *op;
+    bool tall, wide; ///< may have more rows, more columns
+    int64_t first, rise;
+    std::vector<const char *> results;
+  };
+  // n: the square of the lesser size, k: a vector of it; u and v: rows and columns by it; "": a number.
+  const Row rows[] = {{"cholesky", false, false, 6, 0, {"n"}}, {"qr", true, false, 4, 1, {"u", "n"}},
+                      {"eigh", false, false, 0, 4, {"k", "n"}}, {"svd", true, true, 4, 4, {"u", "k", "v"}},
+                      {"log_det", false, false, 4, 1, {"", ""}}};
+  for (const Row &row : rows)
+    for (bool batched : {false, true}) {
+      int64_t k = m.size(), tall = row.tall ? k + m.below(3) : k, wide = row.wide && tall == k ? k + m.below(3) : k;
+      Shape batch = batched ? Shape{m.size()} : Shape{};
+      auto with = [&](Shape dims) {
+        dims.insert(dims.begin(), batch.begin(), batch.end());
+        return type(dims);
+      };
+      std::string a = with({tall, wide}), c = type({tall, wide}), types, names, list;
+      for (const char *result : row.results) {
+        std::string kind = result;
+        Shape dims = kind == "n" ? Shape{k, k} : kind == "k" ? Shape{k} : kind == "u" ? Shape{tall, k}
+                     : kind == "v" ? Shape{wide, k} : Shape{};
+        list += (names.empty() ? "%" : ", %") + std::string("r") + std::to_string(types.size());
+        types += (names.empty() ? "" : ", ") + with(dims);
+        names = list;
+      }
+      m.add(row.op, {a},
+            "  %c = nd.constant " + diagonal(tall, wide, row.first, row.rise) + " : " + c + "\n  %d = nd.broadcast %c dims " +
+                (batched ? "[1, 2]" : "[0, 1]") + " : " + c + " -> " + a + "\n  %x = nd.add %a, %d : " + a + "\n  " + list +
+                " = nd." + row.op + " %x : (" + a + ") -> (" + types + ")\n",
+            list, types, {{-0.5, 0.5}});
+    }
+  for (const char *op : {"solve", "triangular_solve", "triangular_solve upper"})
+    for (bool batched : {false, true}) {
+      int64_t n = m.size(), k = m.size(), count = m.size();
+      std::string a = type(batched ? Shape{count, n, n} : Shape{n, n}), b = type(batched ? Shape{count, n, k} : Shape{n, k});
+      std::string c = type({n, n}), name = std::string(op).substr(0, std::string(op).find(' '));
+      m.add(name, {a, b},
+            "  %c = nd.constant " + diagonal(n, n, 3, 0) + " : " + c + "\n  %d = nd.broadcast %c dims " +
+                (batched ? "[1, 2]" : "[0, 1]") + " : " + c + " -> " + a + "\n  %x = nd.add %a, %d : " + a + "\n  %r = nd." +
+                op + " %x, %b : (" + a + ", " + b + ") -> " + b + "\n",
+            "%r", b, {{-0.5, 0.5}, {}});
+    }
+}
+
+void addOrder(Maker &m) {
+  for (const char *element : {"f64", "i64"}) {
+    Shape x = m.shape(1 + m.below(3));
+    m.simple("argsort", {type(x, element)},
+             " %a dim " + std::to_string(m.below(int64_t(x.size()))) + " : (" + type(x, element) + ") -> " + type(x, "i64"),
+             type(x, "i64"), {{-2, 3}});
+  }
+  Shape offsets = {0};
+  for (int64_t s = m.below(4); s >= 0; --s)
+    offsets.push_back(offsets.back() + m.size());
+  std::string whole = type({offsets.back()});
+  m.simple("argsort", {whole}, " %a dim 0 offsets " + list(offsets) + " : (" + whole + ") -> " +
+                                   type({offsets.back()}, "i64"), type({offsets.back()}, "i64"));
+  for (const char *inverse : {"", " inverse"}) {
+    Shape x = m.shape(m.below(3));
+    x.push_back(m.below(13));
+    x.push_back(2);
+    m.simple("fft", {type(x)}, std::string(inverse) + " %a : (" + type(x) + ") -> " + type(x), type(x));
+  }
+}
+
 void addRegions(Maker &m) {
   for (const char *reverse : {"", " reverse"}) {
     int64_t trip = m.size(), n = m.positive();
@@ -348,6 +429,8 @@ std::vector<Sample> makeSamples(uint64_t seed) {
   addIndexing(maker);
   addReductions(maker);
   addContractions(maker);
+  addOrder(maker);
+  addMatrices(maker);
   addRegions(maker);
   return std::move(maker.samples);
 }

@@ -1,6 +1,7 @@
 #include "RandomProgram.h"
 
 #include "dialects/Nd/NdExpression.h"
+#include "dialects/Nd/NdLibraryOps.h"
 #include "dialects/Nd/NdWindow.h"
 
 #include <random>
@@ -153,7 +154,7 @@ private:
         {2, &Generator::pad},      {2, &Generator::join},     {3, &Generator::gather},   {3, &Generator::scatter},
         {5, &Generator::reduce},   {2, &Generator::cumulate}, {2, &Generator::segments}, {4, &Generator::contract},
         {1, &Generator::draw},     {2, &Generator::scan},     {1, &Generator::repeat},   {1, &Generator::branch},
-        {2, &Generator::window}};
+        {2, &Generator::window},   {2, &Generator::order},    {3, &Generator::matrices}, {1, &Generator::transform}};
     int64_t sum = 0;
     for (auto &[weight, step] : table)
       sum += weight;
@@ -429,6 +430,62 @@ private:
                                  coin() ? Dist::uniform : Dist::normal, Stream::noise, counter, base,
                                  uint64_t(below(1000)));
     made(ex(like(shape)) * ex(tamed(drawn)));
+  }
+
+  //===--- What a routine does ---===//
+  /// Elements that differ, so that a small step changes no order.
+  Value apart(Value x) { return AddOp::create(builder, loc, x, wave(shapeOf(x))); }
+
+  void order() {
+    Value x = apart(anyOfRank(1));
+    if (coin()) {
+      Value places = ArgSortOp::create(builder, loc, x, uint64_t(below(typeOf(x).getRank())), DenseI64ArrayAttr());
+      return void(made(ex(x) + ex(CastOp::create(builder, loc, places, builder.getF64Type())) * 0.125));
+    }
+    int64_t size = nd::sizeOf(shapeOf(x));
+    Value flat = ReshapeOp::create(builder, loc, x, ArrayRef<int64_t>{size});
+    Shape offsets{0, below(size + 1), size};
+    auto cut = coin() ? DenseI64ArrayAttr() : builder.getDenseI64ArrayAttr(offsets);
+    made(GatherOp::create(builder, loc, flat, ArgSortOp::create(builder, loc, flat, uint64_t(0), cut), uint64_t(0)));
+  }
+
+  /// A matrix, or several, not far from a diagonal one whose elements are 4 apart.
+  Value matrix(ArrayRef<int64_t> batch, int64_t rows, int64_t columns) {
+    Shape shape(batch);
+    shape.append({rows, columns});
+    std::vector<double> values;
+    for (int64_t i = 0; i < nd::sizeOf(shape); ++i)
+      values.push_back(i / columns % rows == i % columns ? 4 + 4 * double(i % columns) : 0);
+    Value diagonal = ConstantOp::create(builder, loc,
+                                        NdArray(shape, Element::f64, std::move(values))
+                                            .toAttribute(RankedTensorType::get(shape, builder.getF64Type())));
+    return ex(tamed(like(shape))) * 0.1 + ex(diagonal);
+  }
+
+  void matrices() {
+    Shape batch = shapeOfRank(below(2)), right(batch);
+    int64_t n = 1 + below(5);
+    right.append({n, extent()});
+    switch (below(7)) {
+    case 0: return void(made(tamed(SolveOp::create(builder, loc, matrix(batch, n, n), like(right)))));
+    case 1: return void(made(tamed(TriangularSolveOp::create(builder, loc, matrix(batch, n, n), like(right), coin()))));
+    case 2: return void(made(tamed(CholeskyOp::create(builder, loc, matrix(batch, n, n)))));
+    case 3: return void(made(ex(LogDetOp::create(builder, loc, matrix(batch, n, n)).getLog()) * 0.25));
+    case 4: return someOf(QrOp::create(builder, loc, matrix(batch, n + below(3), n)));
+    case 5: return someOf(EighOp::create(builder, loc, matrix(batch, n, n)));
+    default: return someOf(SvdOp::create(builder, loc, coin() ? matrix(batch, n + below(3), n) : matrix(batch, n, n + below(3))));
+    }
+  }
+  void someOf(Operation *op) {
+    for (Value result : op->getResults())
+      if (coin())
+        made(tamed(result));
+  }
+
+  void transform() {
+    Shape shape = shapeOfRank(below(2));
+    shape.append({1 + below(8), 2});
+    made(tamed(FftOp::create(builder, loc, like(shape), coin())));
   }
 
   //===--- Regions ---===//
