@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/elaborate/Args.h"
-#include "frontend/elaborate/Elaborator.h"
+#include "frontend/elaborate/BuiltinTable.h"
 #include "frontend/elaborate/RunResult.h"
 
 #include <cmath>
@@ -196,7 +196,9 @@ Value Elaborator::callBuiltin(const std::string &name, const std::vector<ast::Ar
 
 Value Elaborator::callWith(const std::string &name, const Args &args, Frame &frame) {
   Span span = args.span;
-  if (llvm::is_contained({"sum", "mean", "prod", "var", "std", "norm", "any", "all", "count", "argmax", "argmin",
+  if (llvm::is_contained({"sort", "argsort", "top_k", "largest", "quantile"}, name))
+    return BuiltinTable::ordering(*this, name, args, frame);
+  if (llvm::is_contained({"sum", "mean", "median", "prod", "var", "std", "norm", "any", "all", "count", "argmax", "argmin",
                           "softmax", "log_softmax", "logsumexp", "normalize", "cumsum"},
                          name) ||
       ((name == "min" || name == "max") && args.positional.size() == 1))
@@ -216,6 +218,10 @@ Value Elaborator::callWith(const std::string &name, const Args &args, Frame &fra
   }
   if (llvm::any_of(unaryRows, [&](const UnaryRow &r) { return name == r.name; }))
     return unaryMath(name, values[0], span);
+  if (llvm::is_contained({"cholesky", "qr", "eigh", "svd", "log_det", "solve", "triangular_solve", "fft", "ifft"}, name))
+    return BuiltinTable::matrix(*this, name, args, values, frame);
+  if (llvm::is_contained({"lgamma", "digamma", "logaddexp", "tan", "asin", "acos", "atan", "atan2", "erfinv"}, name))
+    return BuiltinTable::special(*this, name, values, span);
   return callOther(name, args, values, frame);
 }
 

@@ -1,6 +1,6 @@
 //===- Reductions.cpp - what combines elements ----------------------------===//
 #include "frontend/elaborate/Args.h"
-#include "frontend/elaborate/Elaborator.h"
+#include "frontend/elaborate/BuiltinTable.h"
 
 #include <cmath>
 
@@ -234,6 +234,7 @@ Value Elaborator::reduction(const std::string &name, Value x, const ast::Expr *a
   if (name == "any") return reduce(nd::ReduceKind::any, x, axis, over, span, frame);
   if (name == "all") return reduce(nd::ReduceKind::all, x, axis, over, span, frame);
   if (name == "mean") return mean(x, axis, over, span, frame);
+  if (name == "median") return BuiltinTable::median(*this, x, axis, over, span, frame);
   if (name == "count")
     return elemOf(x) == Elem::Bool && !x.as<Const>() ? reduce(nd::ReduceKind::sum, x, axis, over, span, frame)
                                                      : reducedCount(x, axis, over, span, frame);

@@ -11,6 +11,7 @@ KINDS = {
     "distributions": "fn",
     "functions": "fn",
     "init": "fn",
+    "linalg": "fn",
     "losses": "fn",
     "models": "model",
     "optimizers": "optimizer",
