@@ -313,23 +313,28 @@ void Checker::checkWithSamples(const ast::TrainDecl &train) {
   (void)checkTrain(*sampleRequest(train, sampleNumbers[0]));
 }
 
-/// A declaration that no train here uses is elaborated in a small train of its own.
+bool Checker::elaborateAlone(const ast::Decl &decl, SizeOrder order, DiagnosticEngine &to) {
+  const ast::TrainDecl *train = samples.add(*sampleTrain(decl, order), sources, to);
+  if (!train || to.hasErrors())
+    return false;
+  SampleLibrary both(library, samples);
+  elab::TrainRequest request;
+  request.decl = train;
+  request.checkBounds = true;
+  elab::Elaborator elaborator(context, to, both, globals);
+  elab::TrainElaborator trainElaborator(elaborator);
+  auto elaborated = trainElaborator.run(request);
+  return elaborated && lowerToNd(*elaborated->module, to) && !to.hasErrors();
+}
+
+/// A declaration that no train here uses is elaborated in a small train of its own. Sizes that are made up may be the
+/// wrong ones here too: what is refused in both orders is reported.
 void Checker::checkAlone(const ast::Decl &decl) {
-  auto text = sampleTrain(decl);
-  if (!text)
+  if (!sampleTrain(decl, SizeOrder::Rising))
     return;
-  const ast::TrainDecl *train = samples.add(*text, sources, diags);
-  if (train && !diags.hasErrors()) {
-    SampleLibrary both(library, samples);
-    elab::TrainRequest request;
-    request.decl = train;
-    request.checkBounds = true;
-    elab::Elaborator elaborator(context, diags, both, globals);
-    elab::TrainElaborator trainElaborator(elaborator);
-    auto elaborated = trainElaborator.run(request);
-    if (elaborated)
-      (void)lowerToNd(*elaborated->module, diags);
-  }
+  DiagnosticEngine rising(sources), falling(sources);
+  bool keepsRising = elaborateAlone(decl, SizeOrder::Rising, rising) || !elaborateAlone(decl, SizeOrder::Falling, falling);
+  diags.adopt(keepsRising ? rising : falling);
 }
 
 } // namespace dyn

@@ -11,17 +11,33 @@ namespace {
 /// Sizes for names in shapes: all different, so that a mix-up cannot fit by chance.
 class Sizes {
 public:
+  explicit Sizes(SizeOrder order) : order(order) {}
+  /// The size of a name; of an expression, its text with sizes for the names.
   std::string of(const ast::Expr &dim) {
-    auto *name = ast::dynCast<ast::NameExpr>(&dim);
-    if (!name)
-      return print(dim);
-    static const int primes[] = {5, 7, 11, 13, 17, 19};
-    auto [it, fresh] = sizes.try_emplace(name->name, primes[sizes.size() % 6]);
-    return std::to_string(it->second);
+    if (auto *name = ast::dynCast<ast::NameExpr>(&dim))
+      return sizeOf(name->name);
+    std::string text = print(dim), filled;
+    for (size_t i = 0; i < text.size();) {
+      size_t end = i;
+      while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_'))
+        ++end;
+      bool isName = end > i && !std::isdigit(static_cast<unsigned char>(text[i]));
+      end = std::max(end, i + 1);
+      filled += isName ? sizeOf(text.substr(i, end - i)) : text.substr(i, end - i);
+      i = end;
+    }
+    return filled;
   }
   void fix(const std::string &name, int value) { sizes[name] = value; }
 
 private:
+  std::string sizeOf(const std::string &name) {
+    static constexpr int rising[] = {5, 7, 11, 13, 17, 19}, falling[] = {19, 17, 13, 11, 7, 5};
+    auto [it, fresh] = sizes.try_emplace(name, (order == SizeOrder::Rising ? rising : falling)[sizes.size() % 6]);
+    return std::to_string(it->second);
+  }
+
+  SizeOrder order;
   std::map<std::string, int> sizes;
 };
 
@@ -134,22 +150,24 @@ std::optional<std::string> sampleField(const ast::Parameter &parameter, Sizes &s
 }
 
 /// Sizes that the hyperparameters of a sample call say, as in `model dots(n: int)(x: [n])`.
-Sizes sizesOf(const ast::Parameters &hyperparameters) {
-  Sizes sizes;
+Sizes sizesOf(const ast::Parameters &hyperparameters, SizeOrder order) {
+  Sizes sizes(order);
   size_t counts = 0;
   for (auto &parameter : hyperparameters.items) {
     auto *number = ast::dynCast<ast::NumberExpr>(parameter.init.get());
+    auto *type = ast::dynCast<ast::NamedType>(parameter.type.get());
+    int sample = parameter.init ? 0 : sampleCounts[counts++ % std::size(sampleCounts)];
     if (number && number->isInteger)
       sizes.fix(parameter.name.text, std::atoi(print(*number).c_str()));
-    else if (!parameter.init)
-      sizes.fix(parameter.name.text, sampleCounts[counts++ % std::size(sampleCounts)]);
+    else if (!parameter.init && type && type->name.text == "int")
+      sizes.fix(parameter.name.text, sample);
   }
   return sizes;
 }
 
 /// A train whose loss calls a function or model on one synthetic example.
 std::optional<std::string> sampleOnData(const std::string &instance, const std::string &callee,
-                                        const ast::Parameters &inputs, Sizes sizes = {}) {
+                                        const ast::Parameters &inputs, Sizes sizes) {
   std::string fields, args;
   for (auto &input : inputs.items) {
     auto *type = ast::dynCast<ast::NamedType>(input.type.get());
@@ -194,19 +212,19 @@ std::optional<std::string> sampleOfData(const ast::DataDecl &data) {
 
 } // namespace
 
-std::optional<std::string> sampleTrain(const ast::Decl &decl) {
+std::optional<std::string> sampleTrain(const ast::Decl &decl, SizeOrder order) {
   if (auto *rule = ast::dynCast<ast::RuleDecl>(&decl))
     return sampleRule(*rule);
   if (auto *model = ast::dynCast<ast::ModelDecl>(&decl)) {
     auto call = sampleCall(model->name.text, model->hyperparameters);
-    return call ? sampleOnData("  model sample_model = " + *call + "\n", "sample_model", model->inputs, sizesOf(model->hyperparameters)) : std::nullopt;
+    return call ? sampleOnData("  model sample_model = " + *call + "\n", "sample_model", model->inputs, sizesOf(model->hyperparameters, order)) : std::nullopt;
   }
   if (auto *data = ast::dynCast<ast::DataDecl>(&decl))
     return sampleOfData(*data);
   auto *fn = ast::dynCast<ast::FnDecl>(&decl);
   if (!fn || fn->parameters.items.empty())
     return std::nullopt;
-  return sampleOnData("", fn->name.text, fn->parameters);
+  return sampleOnData("", fn->name.text, fn->parameters, sizesOf(fn->parameters, order));
 }
 
 std::vector<std::pair<std::string, std::string>> sampleArguments(const ast::Parameters &parameters, int number) {

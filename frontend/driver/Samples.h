@@ -18,9 +18,11 @@
 
 namespace dyn {
 
+/// How made-up sizes stand to each other in the order of their names: a window must fit what it moves over.
+enum class SizeOrder { Rising, Falling };
 /// The text of a train that uses `decl`; nothing for declarations that are complete by themselves or that need what
 /// cannot be made up.
-std::optional<std::string> sampleTrain(const ast::Decl &decl);
+std::optional<std::string> sampleTrain(const ast::Decl &decl, SizeOrder order);
 /// What may stand for a whole number: the first is tried first.
 inline constexpr int sampleNumbers[] = {3, 2, 1, 10};
 /// Values, as text, for the hyperparameters that have no default; empty text for one that cannot be made up.

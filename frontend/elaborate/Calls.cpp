@@ -1,7 +1,10 @@
 //===- Calls.cpp - functions, closures, rules by name ---------------------===//
 #include "frontend/elaborate/Elaborator.h"
 
+#include "frontend/AstWalk.h"
 #include "frontend/RuleKinds.h"
+
+#include <set>
 
 using namespace mlir;
 
@@ -185,10 +188,29 @@ static bool fitsDefault(Value &value, const ast::Parameter &parameter) {
   return true;
 }
 
+/// Declared order, but what the sizes in other types name comes first: in `(W: [o, c//groups], groups: int = 1)` groups.
+static SmallVector<const ast::Parameter *> bindingOrder(const ast::Parameters &parameters) {
+  std::set<std::string> inSizes;
+  for (const ast::Parameter &parameter : parameters.items)
+    if (parameter.type)
+      ast::walk(*parameter.type, [&](const ast::Node &node) {
+        if (auto *name = ast::dynCast<ast::NameExpr>(&node))
+          inSizes.insert(name->name);
+        return true;
+      });
+  SmallVector<const ast::Parameter *> order;
+  for (bool isInSize : {true, false})
+    for (const ast::Parameter &parameter : parameters.items)
+      if (inSizes.count(parameter.name.text) == isInSize)
+        order.push_back(&parameter);
+  return order;
+}
+
 bool Elaborator::bindValues(const ast::Parameters &parameters, std::map<std::string, Value> &given, ScopePtr scope,
                             NameKind kind, const std::string &what, Span span) {
   bool good = true;
-  for (const ast::Parameter &parameter : parameters.items) {
+  for (const ast::Parameter *each : bindingOrder(parameters)) {
+    const ast::Parameter &parameter = *each;
     Value value;
     if (auto it = given.find(parameter.name.text); it != given.end())
       value = it->second;
