@@ -273,9 +273,8 @@ std::optional<int64_t> Elaborator::knownInt(const Value &value, Span span, const
 }
 
 std::optional<bool> Elaborator::knownBool(const Value &value) {
-  if (auto *c = value.as<Const>())
-    return c->number != 0;
-  return std::nullopt;
+  auto *c = value.as<Const>();
+  return c && c->elem == Elem::Bool ? std::optional(c->number != 0) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

@@ -315,12 +315,14 @@ Value BuiltinTable::Ordering::keptOfEach(const Lines &lines, const Value &wanted
 
 Value BuiltinTable::Ordering::largest(const Value &x, const Value &wanted) {
   Value key = keyed(x);
-  auto of = key.isInvalid() ? std::nullopt : lines(key, args.get("axis"), Without::flatten);
-  auto values = of ? e.tensor(x, span) : std::nullopt;
-  if (!values)
+  auto values = key.isInvalid() ? std::nullopt : e.tensor(x, span), keys = values ? e.tensor(key, span) : std::nullopt;
+  if (!keys)
     return {};
-  if (nd::typeOf(values->value).getNumElements() != of->x.type().getNumElements())
+  if (values->type().getShape() != keys->type().getShape())
     return refuse("a function of each element as `by`", key);
+  auto of = lines(key, args.get("axis"), Without::flatten);
+  if (!of)
+    return {};
   Value count = keptOfEach(*of, wanted);
   if (count.isInvalid())
     return {};
