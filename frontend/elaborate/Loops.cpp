@@ -23,12 +23,21 @@ static constexpr int64_t unrollMost = 4096;
 /// Types of carried values settle in few passes over a body: each pass only ever widens them.
 static constexpr int attemptLimit = 6;
 
-/// Whether code makes an instance of a model where it stands (`dense(8)(x)`): such a loop must be unrolled.
-static bool makesInstances(const ast::Node &node) {
+/// Whether code makes an instance of a model where it stands (`dense(8)(x)`): such a loop must be unrolled. A derivative
+/// or a function that gives one (`hvp(loss)(params, v)`) makes none.
+static bool makesInstances(const ast::Node &node, Scope &scope, const Library &library) {
+  auto isModel = [&](const ast::Expr &callee) {
+    auto *name = ast::dynCast<ast::NameExpr>(&callee);
+    if (!name || scope.find(name->name))
+      return true; // a model may stand in a parameter
+    const ast::Decl *decl = library.find(name->name);
+    return decl && ast::isa<ast::ModelDecl>(decl);
+  };
   bool found = false;
   ast::walk(node, [&](const ast::Node &inner) {
-    if (auto *callExpr = ast::dynCast<ast::CallExpr>(&inner))
-      found |= ast::isa<ast::CallExpr>(callExpr->callee.get());
+    auto *outer = ast::dynCast<ast::CallExpr>(&inner);
+    auto *made = outer ? ast::dynCast<ast::CallExpr>(outer->callee.get()) : nullptr;
+    found |= made && isModel(*made->callee);
     return !found;
   });
   return found;
@@ -137,7 +146,7 @@ void Elaborator::loop(const ast::Ident *variable, const Value &items, const ast:
         .help("compute with arrays, `sum(arange(n))`, or let a train do it");
     return;
   }
-  bool instances = makesInstances(block ? static_cast<const ast::Node &>(*block) : *body);
+  bool instances = makesInstances(block ? static_cast<const ast::Node &>(*block) : *body, *frame.scope, library);
   bool unroll = trip <= unrollLimit || instances || !numbersAreOperands;
   if (unroll && trip > unrollMost && numbersAreOperands) {
     diags.report(Diag::loop_too_long, span, trip, unrollMost);

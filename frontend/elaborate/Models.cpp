@@ -66,7 +66,7 @@ Value Elaborator::instanceAt(const Instance &instance, const std::vector<ast::Ar
   if (tree.isInvalid())
     return discovering && !hasFailed() ? Value(made, span) : Value();
   auto *t = tree.as<Tensor>();
-  if (!t || !isa_and_present<ir::TreeAttr>(t->type().getEncoding())) {
+  if (!t || !isa_and_present<ir::TreeAttr>(ir::rangeOf(t->type().getEncoding()))) {
     diags.report(Diag::recast, args.front().span, "at", "a tree of parameters", describe(tree));
     return {};
   }
@@ -77,7 +77,7 @@ Value Elaborator::instanceAt(const Instance &instance, const std::vector<ast::Ar
 /// A parameter of `net.at(p)`: its part of a whole tree, or of the tree of the model's own parameters.
 mlir::Value Elaborator::leafAt(const Instance &instance, ParamInfo &info, Span span) {
   const Tensor &tree = *instance.at->as<Tensor>();
-  auto encoding = mlir::cast<ir::TreeAttr>(tree.type().getEncoding());
+  auto encoding = mlir::cast<ir::TreeAttr>(ir::rangeOf(tree.type().getEncoding()));
   std::vector<ParamInfo *> leaves = leavesBelow("");
   if (encoding.getShapes().size() != leaves.size())
     leaves = leavesBelow(llvm::StringRef(instance.path).split('.').first.str());
@@ -89,7 +89,7 @@ mlir::Value Elaborator::leafAt(const Instance &instance, ParamInfo &info, Span s
     return full(0, type, false, span).as<Tensor>()->value;
   }
   SmallVector<int64_t> offsets = encoding.offsets();
-  auto flat = create<ir::RecastOp>(span, ir::withEncoding(tree.type(), {}), tree.value);
+  auto flat = create<ir::RecastOp>(span, ir::withRange(tree.type(), {}), tree.value);
   auto part = create<nd::SliceOp>(span, flat, ArrayRef<int64_t>{offsets[at]},
                                   ArrayRef<int64_t>{offsets[at + 1] - offsets[at]}, ArrayRef<int64_t>{1});
   return create<nd::ReshapeOp>(span, part, ArrayRef<int64_t>(info.shape));

@@ -105,7 +105,8 @@ Value Elaborator::overNames(ArrayRef<Value> values, Span span, StringRef what,
   if (!axes)
     return {};
   Series made;
-  made.name = named.size() == 1 ? named.front()->name : "this";
+  const SourceFile *file = diags.sources().file(span);
+  made.name = named.size() == 1 ? named.front()->name : file ? std::string(file->text(span)) : "this";
   made.chosen = named.size() == 1 ? named.front()->chosen : "";
   made.axes = *axes;
   made.shape.assign(entry.begin(), entry.end());
