@@ -159,7 +159,7 @@ private:
     // What a machine without a compiler may lack goes into the program.
     arguments.push_back(*runtime);
     if (needsLapack(object))
-      arguments.insert(arguments.end(), {"-l:liblapack.a", "-l:libblas.a", "-l:libgfortran.a", "-l:libquadmath.a"});
+      arguments.insert(arguments.end(), {DYN_LAPACK});
     arguments.insert(arguments.end(), {"-static-libgcc", "-l:libstdc++.a", "-l:libz.a", "-lm", "-s"});
     if (readsNpz)
       arguments.push_back("-lzip");
