@@ -126,3 +126,5 @@ TEST(RoundTrip, MessagesPrintValuesOnOneLine) {
   auto *constant = ast::cast<ast::ConstantDecl>(program->declarations[0].get());
   EXPECT_EQ(ast::print(*ast::cast<ast::LetStmt>(constant->binding.get())->value), "f(a + 1, b=[1, 2])[0:n, :].T");
 }
+
+TEST(RoundTrip, AMemberOfANumberIsNoDecimal) { checkRoundTrip("member", "x = 0 .first\ny = 0 .1\n"); }

@@ -16,7 +16,9 @@ Doc AstPrinter::expr(const Expr &e) {
   switch (e.kind) {
   case Kind::MemberExpr: {
     auto &member = *cast<MemberExpr>(&e);
-    return concat({expr(*member.base), text("." + member.member.text)});
+    // `0.1` is another number.
+    bool ofNumber = isa<NumberExpr>(member.base.get());
+    return concat({expr(*member.base), text((ofNumber ? " ." : ".") + member.member.text)});
   }
   case Kind::CallExpr: {
     auto &call = *cast<CallExpr>(&e);
