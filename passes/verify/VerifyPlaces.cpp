@@ -42,28 +42,34 @@ LogicalResult verifyHasPlaces(Operation *op) {
   return success();
 }
 
-/// Results apart from each other, and apart from inputs but where an element is read just before it is written.
-LogicalResult verifyApart(kernel::FusedOp op) {
-  for (auto [i, result] : llvm::enumerate(op.getResults())) {
+/// Results apart from each other, and from inputs but where `mayShare(input number)`, at the very same place, says so; `clash` is
+/// what is said of an input otherwise.
+LogicalResult verifyResultsApart(Operation *op, llvm::function_ref<bool(unsigned)> mayShare,
+                                 llvm::function_ref<LogicalResult(unsigned, unsigned)> clash) {
+  for (auto [i, result] : llvm::enumerate(op->getResults())) {
     if (memory::isScalar(result))
       continue;
     Place mine = *memory::placeOfResult(op, i);
     int64_t bytes = memory::bytesOf(result);
-    for (auto [j, other] : llvm::enumerate(op.getResults().take_front(i)))
-      if (!memory::isScalar(other) &&
-          overlap(mine, bytes, *memory::placeOfResult(op, j), memory::bytesOf(other)))
-        return op.emitOpError("writes results ") << j << " and " << i << " to the same bytes";
-    for (auto [j, input] : llvm::enumerate(op.getInputs())) {
-      if (memory::isScalar(input))
-        continue;
-      std::optional<Place> theirs = memory::placeOf(input);
-      if (!theirs || !overlap(mine, bytes, *theirs, memory::bytesOf(input)))
-        continue;
-      if (*theirs != mine || !memory::readsOwnIndex(op, j))
-        return op.emitOpError("writes result ") << i << " over input " << j << ", which it reads elsewhere";
+    for (auto [j, other] : llvm::enumerate(op->getResults().take_front(i)))
+      if (!memory::isScalar(other) && overlap(mine, bytes, *memory::placeOfResult(op, j), memory::bytesOf(other)))
+        return op->emitOpError("writes results ") << j << " and " << i << " to the same bytes";
+    for (auto [j, input] : llvm::enumerate(op->getOperands())) {
+      std::optional<Place> theirs = memory::isScalar(input) ? std::nullopt : memory::placeOf(input);
+      if (theirs && overlap(mine, bytes, *theirs, memory::bytesOf(input)) && !(*theirs == mine && mayShare(j)))
+        return clash(i, j);
     }
   }
   return success();
+}
+
+/// An input may lie under a result where an element is read just before it is written.
+LogicalResult verifyApart(kernel::FusedOp op) {
+  return verifyResultsApart(
+      op, [&](unsigned input) { return memory::readsOwnIndex(op, input); },
+      [&](unsigned result, unsigned input) -> LogicalResult {
+        return op.emitOpError("writes result ") << result << " over input " << input << ", which it reads elsewhere";
+      });
 }
 
 LogicalResult verifyApart(kernel::ProductOp op) {
@@ -90,20 +96,9 @@ LogicalResult verifyApart(kernel::ProductOp op) {
 
 /// A routine reads its inputs while it writes: nothing lies on anything else.
 LogicalResult verifyApart(kernel::CallOp op) {
-  for (auto [i, result] : llvm::enumerate(op.getResults())) {
-    if (memory::isScalar(result))
-      continue;
-    Place mine = *memory::placeOfResult(op, i);
-    int64_t bytes = memory::bytesOf(result);
-    for (auto [j, other] : llvm::enumerate(op.getResults().take_front(i)))
-      if (!memory::isScalar(other) && overlap(mine, bytes, *memory::placeOfResult(op, j), memory::bytesOf(other)))
-        return op.emitOpError("writes results ") << j << " and " << i << " to the same bytes";
-    for (Value input : op.getInputs())
-      if (std::optional<Place> theirs = memory::placeOf(input);
-          theirs && overlap(mine, bytes, *theirs, memory::bytesOf(input)))
-        return op.emitOpError("writes over an operand");
-  }
-  return success();
+  return verifyResultsApart(
+      op, [](unsigned) { return false; },
+      [&](unsigned, unsigned) -> LogicalResult { return op.emitOpError("writes over an operand"); });
 }
 
 struct VerifyPlaces : impl::VerifyPlacesPassBase<VerifyPlaces> {
