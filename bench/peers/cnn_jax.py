@@ -5,10 +5,9 @@
     round      times STEPS steps, prints seconds a step
     losses     prints the losses of the first STEPS steps
 """
-import json
+import functools
 import pathlib
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
@@ -17,12 +16,9 @@ import jax.numpy as jnp
 import optax
 
 import cnn_files
+import jax_steps
 
-STEPS = int(sys.argv[2])
-sizes, x, y, parameters = cnn_files.read(sys.argv[1])
-x, y = jnp.array(x), jnp.array(y, jnp.int32)
-parameters = [jnp.array(p) for p in parameters]
-rule = optax.adamw(1e-4, weight_decay=0.01)
+sizes, x, y, parameters = jax_steps.open_points(cnn_files.read)
 
 
 def layer(x, W, b):
@@ -36,31 +32,16 @@ def loss_of(p, x, y):
     return optax.softmax_cross_entropy_with_integer_labels(h @ p[4].T + p[5], y).mean()
 
 
-@jax.jit
-def step(p, state, x, y):
-    loss, grads = jax.value_and_grad(loss_of)(p, x, y)
-    updates, state = rule.update(grads, state, p)
-    return optax.apply_updates(p, updates), state, loss
-
-
+step = jax.jit(functools.partial(jax_steps.step, loss_of))
 batches = [(x[at : at + sizes.batch], y[at : at + sizes.batch]) for at in range(0, len(x), sizes.batch)]
 
 
 def run(p, state):
     losses = []
-    for t in range(STEPS):
+    for t in range(jax_steps.STEPS):
         p, state, loss = step(p, state, *batches[t % sizes.batches])
         losses.append(loss)
-    jax.block_until_ready(p)
     return p, state, losses
 
 
-p, state, losses = run(parameters, rule.init(parameters))
-print("ready", flush=True)
-for line in sys.stdin:
-    if line.strip() == "losses":
-        print(json.dumps([float(loss) for loss in losses]), flush=True)
-    else:
-        begin = time.perf_counter()
-        p, state, _ = run(p, state)
-        print((time.perf_counter() - begin) / STEPS, flush=True)
+jax_steps.serve(run, parameters)

@@ -5,10 +5,9 @@
     round      times one scan of STEPS steps, prints seconds a step
     losses     prints the losses of the first STEPS steps
 """
-import json
+import functools
 import pathlib
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
@@ -16,13 +15,10 @@ import jax
 import jax.numpy as jnp
 import optax
 
+import jax_steps
 import mlp_files
 
-STEPS = int(sys.argv[2])
-sizes, x, y, parameters = mlp_files.read(sys.argv[1])
-x, y = jnp.array(x), jnp.array(y, jnp.int32)
-parameters = [jnp.array(p) for p in parameters]
-rule = optax.adamw(1e-4, weight_decay=0.01)
+sizes, x, y, parameters = jax_steps.open_points(mlp_files.read)
 
 
 def loss_of(p, x, y):
@@ -32,24 +28,15 @@ def loss_of(p, x, y):
 
 
 def step(carry, t):
-    p, state = carry
     rows = (t % sizes.batches) * sizes.batch + jnp.arange(sizes.batch)
-    loss, grads = jax.value_and_grad(loss_of)(p, x[rows], y[rows])
-    updates, state = rule.update(grads, state, p)
-    return (optax.apply_updates(p, updates), state), loss
+    p, state, loss = jax_steps.step(loss_of, *carry, x[rows], y[rows])
+    return (p, state), loss
 
 
-def run(carry):
-    return jax.lax.scan(step, carry, jnp.arange(STEPS))
+@functools.partial(jax.jit, donate_argnums=(0, 1))
+def run(p, state):
+    (p, state), losses = jax.lax.scan(step, (p, state), jnp.arange(jax_steps.STEPS))
+    return p, state, losses
 
 
-run = jax.jit(run, donate_argnums=0)
-carry, losses = jax.block_until_ready(run((parameters, rule.init(parameters))))
-print("ready", flush=True)
-for line in sys.stdin:
-    if line.strip() == "losses":
-        print(json.dumps([float(loss) for loss in losses]), flush=True)
-    else:
-        begin = time.perf_counter()
-        carry, _ = jax.block_until_ready(run(carry))
-        print((time.perf_counter() - begin) / STEPS, flush=True)
+jax_steps.serve(run, parameters)
