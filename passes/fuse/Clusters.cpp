@@ -58,7 +58,7 @@ static bool isColumnReduce(Operation *op) {
   return !total && !row;
 }
 
-Clusters::Clusters(Block &block) : block(block) {
+Clusters::Clusters(Block &block) : block(block), effects(block) {
   classify();
   join();
   joinSiblings();
@@ -162,11 +162,8 @@ void Clusters::forEachDependent(Operation *op, llvm::function_ref<void(Operation
     else
       visit(here);
   }
-  // What is written is read again by later reads.
-  if (auto write = dyn_cast<run::WriteOp>(op))
-    for (Operation *later = op->getNextNode(); later; later = later->getNextNode())
-      if (auto read = dyn_cast<run::ReadOp>(later); read && read.getArena() == write.getArena())
-        visit(later);
+  for (Operation *follower : effects.followersOf(op))
+    visit(follower);
 }
 
 bool Clusters::hasPathAround(int from, int to) const {
@@ -261,7 +258,7 @@ bool Clusters::tryJoin(int from, int to) {
   if (from == to)
     return false;
   std::optional<Cluster> joined = unionOf(from, to);
-  if (!joined || !edgesFit(from, to, *joined) || hasPathAround(from, to))
+  if (!joined || !edgesFit(from, to, *joined) || !edgesFit(to, from, *joined) || hasPathAround(from, to))
     return false;
   for (int side : {from, to})
     joined->ops.append(clusters[side].ops);

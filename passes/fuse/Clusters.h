@@ -16,6 +16,7 @@
 
 #include "dialects/Kernel/KernelOps.h"
 #include "dialects/Nd/NdOps.h"
+#include "passes/fuse/EffectOrder.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
@@ -70,10 +71,11 @@ private:
   llvm::SmallVector<int> siblingsOf(int index) const;
   bool guardBetween(int a, int b) const;
   int find(mlir::Operation *op) const;
-  /// Nodes that depend on `op`, transparent ops passed through.
+  /// Nodes that depend on `op`, by value (transparent ops passed through) or by effect.
   void forEachDependent(mlir::Operation *op, llvm::function_ref<void(mlir::Operation *)> visit) const;
 
   mlir::Block &block;
+  EffectOrder effects;
   llvm::DenseMap<mlir::Operation *, Role> roles;
   llvm::DenseMap<mlir::Operation *, int> clusterIndex, position;
   std::vector<Cluster> clusters;

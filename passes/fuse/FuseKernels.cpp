@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/fuse/Clusters.h"
+#include "passes/fuse/EffectOrder.h"
 #include "passes/fuse/Passes.h"
 
 #include "dialects/Run/RunOps.h"
@@ -167,40 +168,12 @@ private:
         if (Operation *here = block.findAncestorOpInBlock(*user); here && index.contains(here))
           edge(index[op], index[here]);
   }
+  /// Kernels were joined by these edges and no others (Clusters::forEachDependent).
   void addEffectEdges() {
-    // Writes, emits and guards form a chain; a read keeps its side of what may write its arena. Kernels were joined by
-    // these edges and no others (Clusters::forEachDependent).
-    int last = -1, lastOpaque = -1;
-    SmallVector<int> reads;
-    llvm::DenseMap<uint64_t, int> lastWrite;
-    llvm::DenseMap<uint64_t, SmallVector<int>> readsOf;
-    for (auto [i, op] : llvm::enumerate(ops)) {
-      if (auto read = dyn_cast<run::ReadOp>(op)) {
-        auto written = lastWrite.find(read.getArena());
-        if (written != lastWrite.end())
-          edge(written->second, i);
-        if (lastOpaque >= 0)
-          edge(lastOpaque, i);
-        readsOf[read.getArena()].push_back(i);
-        reads.push_back(i);
-        continue;
-      }
-      bool opaque = op->getNumRegions() && !isa<kernel::FusedOp>(op) && !isMemoryEffectFree(op);
-      if (!opaque && !isa<run::WriteOp, run::EmitOp, run::GuardOp>(op))
-        continue;
-      if (last >= 0)
-        edge(last, i);
-      last = i;
-      if (auto write = dyn_cast<run::WriteOp>(op)) {
-        for (int read : std::exchange(readsOf[write.getArena()], {}))
-          edge(read, i);
-        lastWrite[write.getArena()] = i;
-      } else if (opaque) {
-        for (int read : std::exchange(reads, {}))
-          edge(read, i);
-        lastOpaque = i;
-      }
-    }
+    EffectOrder effects(block);
+    for (Operation *op : ops)
+      for (Operation *follower : effects.followersOf(op))
+        edge(index[op], index[follower]);
   }
 
   Block &block;
