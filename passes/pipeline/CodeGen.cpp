@@ -108,6 +108,32 @@ FailureOr<std::unique_ptr<llvm::Module>> translate(ModuleOp module, const Target
   return code;
 }
 
+/// Notes the time of each stage since the last, where someone wants it.
+class StageClock {
+public:
+  explicit StageClock(Timings *timings) : timings(timings) {}
+  void note(const char *stage) {
+    if (timings)
+      timings->push_back({stage, watch.lap()});
+  }
+
+private:
+  Timings *timings;
+  Stopwatch watch;
+};
+
+/// What every way to machine code begins with: all passes, then LLVM IR.
+FailureOr<std::unique_ptr<llvm::Module>> lowerAndTranslate(ModuleOp module, plan::Plan &plan, const Target &made,
+                                                           const StageHook &hook, Timings *timings,
+                                                           llvm::LLVMContext &context) {
+  if (failed(lowerToLLVM(module, plan, made, hook, timings)))
+    return failure();
+  StageClock clock(timings);
+  FailureOr<std::unique_ptr<llvm::Module>> code = translate(module, made.host, context);
+  clock.note("translate");
+  return code;
+}
+
 /// Machine code of a unit; several threads may do so, each with a machine of its own.
 std::string compileUnit(const CodeUnit &unit, llvm::TargetMachine &machine) {
   llvm::LLVMContext context;
@@ -189,26 +215,19 @@ std::string TargetOptions::text() const {
 
 FailureOr<std::string> compileToObject(ModuleOp module, plan::Plan &plan, const Target &made, const StageHook &hook,
                                        Timings *timings, const CodeHook &finish) {
-  if (failed(lowerToLLVM(module, plan, made, hook, timings)))
-    return failure();
-  Stopwatch watch;
-  auto note = [&](const char *stage) {
-    if (timings)
-      timings->push_back({stage, watch.lap()});
-  };
   llvm::LLVMContext context;
-  FailureOr<std::unique_ptr<llvm::Module>> code = translate(module, made.host, context);
+  FailureOr<std::unique_ptr<llvm::Module>> code = lowerAndTranslate(module, plan, made, hook, timings, context);
   if (failed(code))
     return failure();
+  StageClock clock(timings);
   std::string why;
   std::unique_ptr<llvm::TargetMachine> machine = makeMachine(made.host, why);
   if (finish)
     finish(**code);
-  note("translate");
   optimize(**code, *machine);
-  note("llvm optimize");
+  clock.note("llvm optimize");
   std::string object = writeObject(**code, *machine);
-  note("llvm codegen");
+  clock.note("llvm codegen");
   if (object.empty())
     return module.emitError("the code generator writes no objects");
   return object;
@@ -216,27 +235,20 @@ FailureOr<std::string> compileToObject(ModuleOp module, plan::Plan &plan, const 
 
 FailureOr<std::string> compileToUnits(ModuleOp module, plan::Plan &plan, const Target &made, const UnitStore &store,
                                       UnitCounts &counts, const StageHook &hook, Timings *timings) {
-  if (failed(lowerToLLVM(module, plan, made, hook, timings)))
-    return failure();
-  Stopwatch watch;
-  auto note = [&](const char *stage) {
-    if (timings)
-      timings->push_back({stage, watch.lap()});
-  };
   llvm::LLVMContext context;
-  FailureOr<std::unique_ptr<llvm::Module>> code = translate(module, made.host, context);
+  FailureOr<std::unique_ptr<llvm::Module>> code = lowerAndTranslate(module, plan, made, hook, timings, context);
   if (failed(code))
     return failure();
-  note("translate");
+  StageClock clock(timings);
   std::vector<CodeUnit> units = cutIntoUnits(**code);
   std::vector<std::string> objects(units.size());
   auto contentOf = [&](const CodeUnit &unit) { return made.host.text() + "\n" + unit.name + "\n" + unit.bitcode; };
   for (size_t i = 0; store.find && i < units.size(); ++i)
     objects[i] = store.find(contentOf(units[i])).value_or("");
   auto wasKept = llvm::map_to_vector(objects, [](const std::string &object) { return !object.empty(); });
-  note("cut into units");
+  clock.note("cut into units");
   compileMissing(units, objects, made.host);
-  note("llvm optimize and codegen");
+  clock.note("llvm optimize and codegen");
   for (size_t i = 0; i < units.size(); ++i) {
     ++(wasKept[i] ? counts.kept : counts.generated);
     if (objects[i].empty())
@@ -245,7 +257,7 @@ FailureOr<std::string> compileToUnits(ModuleOp module, plan::Plan &plan, const T
       store.keep(contentOf(units[i]), objects[i]);
   }
   std::string archive = archiveOf(units, objects);
-  note("archive");
+  clock.note("archive");
   return archive;
 }
 
