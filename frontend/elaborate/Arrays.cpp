@@ -1,6 +1,7 @@
 //===- Arrays.cpp - making, shaping and joining arrays and trees ----------===//
 #include "frontend/elaborate/Args.h"
 #include "frontend/elaborate/Elaborator.h"
+#include "frontend/elaborate/Stacks.h"
 
 using namespace mlir;
 
@@ -170,7 +171,7 @@ Value Elaborator::recast(const Value &x, bool toTree, Span span) {
   Attribute wanted;
   if (auto leaves = dyn_cast_if_present<ir::LeavesAttr>(encoding); leaves && toTree)
     wanted = ir::TreeAttr::get(&context, leaves.getShapes());
-  if (auto tree = dyn_cast_if_present<ir::TreeAttr>(encoding); tree && !toTree)
+  if (auto tree = dyn_cast_if_present<ir::TreeAttr>(encoding); tree && !toTree && !isStackOfTrees(t->type()))
     wanted = ir::LeavesAttr::get(&context, tree.getShapes());
   if (!wanted) {
     diags.report(Diag::recast, span, toTree ? "tree" : "leaf", toTree ? "a leaf-wise value" : "a tree", describe(x));
@@ -195,6 +196,10 @@ Value Elaborator::flatten(const Value &x, Span span) {
 }
 
 Value Elaborator::leafOf(const Tensor &tree, const std::string &path, Span span) {
+  if (isStackOfTrees(tree.type())) {
+    diags.report(Diag::no_member, span, describeType(tree.type()), path).help("take one of them first: `past[0]`");
+    return {};
+  }
   auto encoding = mlir::cast<ir::TreeAttr>(ir::rangeOf(tree.type().getEncoding()));
   SmallVector<int64_t> offsets = encoding.offsets();
   std::vector<std::string> paths;

@@ -7,6 +7,7 @@
 #include "frontend/elaborate/Args.h"
 #include "frontend/elaborate/BuiltinTable.h"
 #include "frontend/elaborate/RunResult.h"
+#include "frontend/elaborate/Stacks.h"
 
 #include <cmath>
 
@@ -120,7 +121,7 @@ Value Elaborator::select(const Value &condition, const Value &a, const Value &b,
   }
   // The leaves of a tree may choose each for itself.
   if (auto tree = dyn_cast_if_present<ir::TreeAttr>(ir::rangeOf(x->type().getEncoding()));
-      tree && isa_and_present<ir::PerLeafAttr>(ir::rangeOf(c->type().getEncoding()))) {
+      tree && x->type().getRank() == 1 && isa_and_present<ir::PerLeafAttr>(ir::rangeOf(c->type().getEncoding()))) {
     auto leaves = ir::LeavesAttr::get(&context, tree.getShapes());
     auto leafwise = [&](const Tensor &t) {
       return Value(Tensor{create<ir::RecastOp>(span, ir::withRange(t.type(), leaves), t.value), t.number, 0}, span);

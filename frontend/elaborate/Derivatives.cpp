@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/elaborate/Args.h"
 #include "frontend/elaborate/Elaborator.h"
+#include "frontend/elaborate/Stacks.h"
 
 #include "frontend/RuleKinds.h"
 
@@ -196,6 +197,10 @@ private:
       auto t = realOf(leaf, given[at].span, "an argument");
       if (!t)
         return false;
+      if (isStackOfTrees(t->type())) {
+        e.diags.report(Diag::recast, given[at].span, derivative.name, "an array, a record or a tree", describeType(t->type()));
+        return false;
+      }
       points.push_back(*t);
     }
     if (!isForward())

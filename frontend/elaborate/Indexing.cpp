@@ -1,6 +1,7 @@
 //===- Indexing.cpp - arrays as written, and their parts -------------------===//
 #include "frontend/elaborate/Elaborator.h"
 #include "frontend/elaborate/RunResult.h"
+#include "frontend/elaborate/Stacks.h"
 
 using namespace mlir;
 
@@ -36,8 +37,9 @@ Value Elaborator::stackValues(const std::vector<Value> &items, Span span) {
   Elem elem = Elem::Bool;
   bool number = true;
   for (const Value &item : items) {
-    auto t = tensor(item, item.origin.isValid() ? item.origin : span, "an element of an array");
-    if (!t)
+    Span at = item.origin.isValid() ? item.origin : span;
+    auto t = tensor(item, at, "an element of an array");
+    if (!t || !canStack(t->type(), diags, at))
       return {};
     elem = std::max(elem, elemOf(t->type().getElementType()));
     number &= t->number;
@@ -212,8 +214,9 @@ bool Elaborator::canIndex(const Tensor &t, const ast::IndexExpr &expr) {
   size_t dims = 0;
   for (auto &index : expr.indices)
     dims += taken(*index);
-  bool ranged = isa_and_present<ir::LeavesAttr, ir::TreeAttr, ir::PerLeafAttr>(ir::rangeOf(t.type().getEncoding()));
-  if (!ranged && dims <= static_cast<size_t>(t.type().getRank()))
+  bool ranged = isOneRange(t.type());
+  size_t rank = static_cast<size_t>(t.type().getRank()) - (isStackOfTrees(t.type()) ? 1 : 0);
+  if (!ranged && dims <= rank)
     return true;
   auto report = diags.report(Diag::too_many_indices, expr.span, describeType(t.type()), dims);
   if (ranged)

@@ -9,6 +9,7 @@
 
 #include "frontend/AstWalk.h"
 #include "frontend/elaborate/RunResult.h"
+#include "frontend/elaborate/Stacks.h"
 
 using namespace mlir;
 
@@ -115,7 +116,7 @@ std::optional<int64_t> Elaborator::lengthOf(const Value &items, Span span) {
     auto rows = tensor(leaf, span, "what a loop runs over");
     if (!rows)
       return std::nullopt;
-    if (rows->type().getRank() == 0 || isa_and_present<ir::LeavesAttr, ir::TreeAttr>(ir::rangeOf(rows->type().getEncoding())) ||
+    if (rows->type().getRank() == 0 || isOneRange(rows->type()) ||
         (length && *length != rows->type().getDimSize(0))) {
       diags.report(Diag::loop_over, span, length ? describe(items) : describeType(rows->type()))
           .help(length ? "the arrays of a stack of records have one length" : "loop over a range `0..n`, or over an array");
@@ -327,7 +328,7 @@ bool Elaborator::yielded(const Value &value, Span span, std::vector<Tensor> &sta
                          SmallVectorImpl<mlir::Value> &results) {
   for (const Value &leaf : leafValues({value})) {
     auto t = tensor(leaf, span, "what is yielded");
-    if (!t)
+    if (!t || !canStack(t->type(), diags, span))
       return false;
     stacks.push_back(cast(*t, elemOf(t->type().getElementType()), false, span));
     results.push_back(stacks.back().value);

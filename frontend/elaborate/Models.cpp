@@ -1,5 +1,6 @@
 //===- Models.cpp - instances, their calls and parameters -----------------===//
 #include "frontend/elaborate/Elaborator.h"
+#include "frontend/elaborate/Stacks.h"
 
 using namespace mlir;
 
@@ -66,7 +67,7 @@ Value Elaborator::instanceAt(const Instance &instance, const std::vector<ast::Ar
   if (tree.isInvalid())
     return discovering && !hasFailed() ? Value(made, span) : Value();
   auto *t = tree.as<Tensor>();
-  if (!t || !isa_and_present<ir::TreeAttr>(ir::rangeOf(t->type().getEncoding()))) {
+  if (!t || !isa_and_present<ir::TreeAttr>(ir::rangeOf(t->type().getEncoding())) || isStackOfTrees(t->type())) {
     diags.report(Diag::recast, args.front().span, "at", "a tree of parameters", describe(tree));
     return {};
   }

@@ -2,6 +2,7 @@
 #include "frontend/elaborate/Elaborator.h"
 #include "frontend/elaborate/Patterns.h"
 #include "frontend/elaborate/RunResult.h"
+#include "frontend/elaborate/Stacks.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -308,6 +309,8 @@ static std::string describeVisible(RankedTensorType type) {
   Attribute range = ir::rangeOf(type.getEncoding());
   if (isa_and_present<ir::LeavesAttr>(range))
     return "a leaf-wise value";
+  if (isStackOfTrees(type))
+    return "an array of " + describeShape(type.getShape().drop_back()) + " trees";
   if (isa_and_present<ir::TreeAttr>(range))
     return "a tree";
   if (isa_and_present<ir::PerLeafAttr>(range))

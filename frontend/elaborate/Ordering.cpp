@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontend/elaborate/Args.h"
 #include "frontend/elaborate/BuiltinTable.h"
+#include "frontend/elaborate/Stacks.h"
 
 #include "dialects/Nd/NdLibraryOps.h"
 
@@ -120,7 +121,7 @@ std::optional<BuiltinTable::Ordering::Lines> BuiltinTable::Ordering::lines(const
     *t = e.cast(*t, Elem::Int, t->number, span);
   Attribute encoding = t->type().getEncoding();
   bool isRange = isa_and_present<ir::LeavesAttr, ir::TreeAttr>(encoding);
-  if (t->type().getRank() == 0 || isa_and_present<ir::PerLeafAttr>(encoding) || (isRange && without == Without::refuse)) {
+  if (t->type().getRank() == 0 || isa_and_present<ir::PerLeafAttr>(encoding) || (isRange && (without == Without::refuse || isStackOfTrees(t->type())))) {
     e.diags.report(Diag::needs_array, span, name, describeType(t->type()));
     return std::nullopt;
   }

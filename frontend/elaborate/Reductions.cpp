@@ -1,6 +1,7 @@
 //===- Reductions.cpp - what combines elements ----------------------------===//
 #include "frontend/elaborate/Args.h"
 #include "frontend/elaborate/BuiltinTable.h"
+#include "frontend/elaborate/Stacks.h"
 
 #include <cmath>
 
@@ -195,6 +196,11 @@ static bool keepsShape(llvm::StringRef name) {
   return llvm::is_contained({"softmax", "log_softmax", "normalize", "cumsum"}, name);
 }
 
+/// What a reduction along a stack of trees left, cut as they are.
+static mlir::Value cutAs(RankedTensorType trees, mlir::Value left, OpBuilder &builder, Location loc) {
+  return ir::RecastOp::create(builder, loc, ir::withRange(left.getType(), ir::rangeOf(trees.getEncoding())), left).getResult();
+}
+
 Value Elaborator::callReduction(const std::string &name, const Args &args, Frame &frame) {
   Span span = args.span;
   const ast::Expr *axis = args.get("axis"), *over = args.get("over");
@@ -215,6 +221,16 @@ Value Elaborator::callReduction(const std::string &name, const Args &args, Frame
     if (over || series.lacksSome() || series.isSketch || series.entries() == 0)
       return reduceNamed(name, series, over, span, frame);
     x = Value(constantOf(series, span), x.origin);
+  }
+  // A stack of trees is reduced as the array that it is; along the stack a tree is left.
+  if (auto *t = x.as<Tensor>(); t && !over && isStackOfTrees(t->type())) {
+    Tensor flat = plain(*t, builder, loc(span));
+    Value result = reduction(name, Value(flat, span), axis, nullptr, span, frame);
+    auto dims = axis && !result.isInvalid() ? reducedDims(flat, axis, frame) : std::nullopt;
+    bool areTrees = dims && !llvm::is_contained(*dims, flat.type().getRank() - 1) && elemOf(result) == Elem::Real;
+    if (auto *left = result.as<Tensor>(); left && areTrees)
+      left->value = cutAs(t->type(), left->value, builder, loc(span));
+    return result;
   }
   return reduction(name, x, axis, over, span, frame);
 }

@@ -1,5 +1,6 @@
 //===- Types.cpp - declared types against values --------------------------===//
 #include "frontend/elaborate/Elaborator.h"
+#include "frontend/elaborate/Stacks.h"
 
 using namespace mlir;
 
@@ -201,7 +202,8 @@ std::optional<Value> Elaborator::conform(const Value &value, const ast::Type &ty
   if (!elem) {
     if (word == "tree") {
       auto *t = value.as<Tensor>();
-      return t && isa_and_present<ir::TreeAttr>(ir::rangeOf(t->type().getEncoding())) ? std::optional<Value>(value) : refuse();
+      bool isTree = t && isa_and_present<ir::TreeAttr>(ir::rangeOf(t->type().getEncoding())) && !isStackOfTrees(t->type());
+      return isTree ? std::optional<Value>(value) : refuse();
     }
     if (word == "model")
       return value.as<std::shared_ptr<Instance>>() ? std::optional<Value>(value) : refuse();
