@@ -122,8 +122,7 @@ private:
     if (const Parameters *parameters = callParameters(decl))
       live(*parameters);
     if (auto *data = dynCast<DataDecl>(&decl))
-      return (data->seed && refuse(data->seed->span, "`seed` of data is", "give the split one: `split(…, seed=0)`")) ||
-             source(*data);
+      return source(*data);
     if (auto *experiment = dynCast<ExperimentDecl>(&decl))
       for (auto &stmt : experiment->body->statements)
         if (isa<SeedStmt>(stmt.get()))

@@ -23,6 +23,18 @@ bool DynRuntime::due(int64_t number) const {
   return false;
 }
 
+void DynRuntime::makeBatch(size_t feed) {
+  if (queue)
+    noteDevice(queue->wait()); // kernels may still read the rows before
+  Status made = makers[feed]->make(ctx.clock.step * plan.feeds[feed].batch);
+  if (!made.isOk()) {
+    dataError = made.message();
+    ctx.status = DYN_BAD_DATA;
+  }
+  feeds[feed].rewind();
+  feeds[feed].nextInOrder(batches[feed]);
+}
+
 void DynRuntime::noteDevice(Status status) {
   if (status.isOk() || ctx.status != DYN_OK)
     return;
@@ -119,7 +131,11 @@ int32_t dyn_due(DynContext *ctx, int64_t event) {
 
 void dyn_next_batch(DynContext *ctx, int64_t feed) {
   DynRuntime &runtime = *ctx->runtime;
-  runtime.feeds[static_cast<size_t>(feed)].next(runtime.batches[static_cast<size_t>(feed)]);
+  auto number = static_cast<size_t>(feed);
+  if (runtime.makers[number])
+    runtime.makeBatch(number);
+  else
+    runtime.feeds[number].next(runtime.batches[number]);
 }
 
 void dyn_batches_begin(DynContext *ctx, int64_t feed) { ctx->runtime->feeds[static_cast<size_t>(feed)].rewind(); }

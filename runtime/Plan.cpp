@@ -38,6 +38,7 @@ template <typename A> void describe(A &a, RawInput &x) {
 template <typename A> void describe(A &a, Source &x) {
   a("name", x.name), a("format", x.format), a("inputs", x.inputs), a("rows", x.rows), a("chunk", x.chunk);
   a("fields", x.fields), a("chunkArenas", x.chunkArenas), a("function", x.function), a("spec", x.spec);
+  a("followsSeed", x.followsSeed);
 }
 template <typename A> void describe(A &a, Set &x) {
   a("name", x.name), a("source", x.source), a("first", x.first), a("rows", x.rows);

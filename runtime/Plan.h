@@ -63,7 +63,7 @@ inline constexpr const char *modelOwner = "model";
 /// A data declaration: how to fill its fields from files, chunk by chunk.
 struct Source {
   std::string name;
-  std::string format; ///< of its files: "csv", "idx", "npy", "npz", "text"; "synthetic" and "table" have none
+  std::string format; ///< of its files: "csv", "idx", "npy", "npz", "text"; "synthetic", "table" and "stream" have none
   std::vector<RawInput> inputs;
   int64_t rows = 0;
   int64_t chunk = 0;                ///< rows a call of `function`
@@ -71,6 +71,10 @@ struct Source {
   std::vector<int64_t> chunkArenas; ///< one a field: output buffer of `function`, [chunk, shape…]
   std::string function;             ///< compiled entry point
   std::string spec;                 ///< file:line:column of the declaration, for messages
+  bool followsSeed = false;         ///< its draws change with the run's seed
+
+  /// Rows without end: `rows` of them, one batch, are made at a time, while the run goes.
+  bool isEndless() const { return format == "stream"; }
 };
 
 /// Rows of a source that travel together: a split, or all of it. Fields are copied into arenas of its own.

@@ -75,6 +75,7 @@ private:
 
   void checkSource(const plan::Source &source) {
     need(source.rows >= 1 && source.chunk >= 1, source.name, "has no rows");
+    need(!source.isEndless() || source.chunk == source.rows, source.name, "makes more or less than a batch at a time");
     need(source.chunkArenas.size() == source.fields.size(), source.name, "has another number of fields than buffers");
     for (const plan::RawInput &input : source.inputs)
       fits(input.arena, __int128(input.width) * source.chunk * 8, source.name);

@@ -134,6 +134,8 @@ std::string describe(const DynRuntime &runtime) {
     return where + ": " + matrixFault(ctx) + step;
   case DYN_DEVICE_FAILED:
     return where + ": " + runtime.deviceError + step + ", on " + runtime.options.device->describe();
+  case DYN_BAD_DATA:
+    return "at step " + std::to_string(ctx.clock.step) + ": " + runtime.dataError;
   case DYN_INTERRUPTED:
     return "interrupted after step " + std::to_string(ctx.clock.step) + " of " + std::to_string(ctx.clock.total);
   default:
@@ -162,12 +164,29 @@ Status startMetrics(DynRuntime &runtime) {
 /// Arenas that only loading writes and only loading reads.
 void forgetLoading(plan::Plan &plan, std::vector<plan::Arena> &arenas) {
   for (const plan::Source &source : plan.sources) {
+    if (source.isEndless())
+      continue;
     for (const plan::RawInput &input : source.inputs)
       arenas[static_cast<size_t>(input.arena)].bytes = 0;
     for (int64_t arena : source.chunkArenas)
       if (arena >= 0)
         arenas[static_cast<size_t>(arena)].bytes = 0;
   }
+}
+
+Status makeStreams(DynRuntime &runtime) {
+  runtime.makers.resize(runtime.feeds.size());
+  for (size_t feed = 0; feed < runtime.feeds.size(); ++feed) {
+    int64_t number = runtime.plan.sets[static_cast<size_t>(runtime.plan.feeds[feed].set)].source;
+    const plan::Source &source = runtime.plan.sources[static_cast<size_t>(number)];
+    if (!source.isEndless())
+      continue;
+    Entry function = runtime.lookup(source.function);
+    if (!function)
+      return Status::error("the program has no entry point `" + source.function + "`; compile it again");
+    runtime.makers[feed].emplace(runtime.plan, number, runtime.ctx, std::move(function));
+  }
+  return {};
 }
 
 /// The machine's limits are measured here, right after the run and by its threads.
@@ -245,6 +264,8 @@ Expected<std::unique_ptr<Session>> Session::create(plan::Plan plan, EntryLookup 
   runtime->hooks = AllocationHooks::find();
   runtime->clock = PartClock(runtime->plan.parts.size());
   makeContext(*runtime);
+  if (Status made = makeStreams(*runtime); !made.isOk())
+    return made;
   return std::unique_ptr<Session>(new Session(std::move(runtime)));
 }
 
@@ -253,6 +274,8 @@ Status Session::load() {
     return {};
   for (size_t i = 0; i < runtime->plan.sources.size(); ++i) {
     const plan::Source &source = runtime->plan.sources[i];
+    if (source.isEndless())
+      continue;
     Entry function = runtime->lookup(source.function);
     if (!function)
       return Status::error("the program has no entry point `" + source.function + "`; compile it again");
@@ -270,7 +293,7 @@ std::shared_ptr<const LoadedSets> Session::sets() const {
   sets->blocks.resize(runtime->plan.arenas.size());
   for (const plan::Set &set : runtime->plan.sets)
     for (int64_t arena : set.fieldArenas)
-      if (arena >= 0)
+      if (arena >= 0 && !runtime->plan.sources[static_cast<size_t>(set.source)].isEndless())
         sets->blocks[static_cast<size_t>(arena)] = runtime->arenas.block(arena);
   return sets;
 }

@@ -10,6 +10,7 @@
 #include "runtime/Session.h"
 #include "runtime/Threads.h"
 #include "runtime/cpu/Matmul.h"
+#include "runtime/data/Loader.h"
 
 #include <atomic>
 #include <optional>
@@ -32,6 +33,7 @@ struct DynRuntime {
   std::optional<dyn::ThreadPool> pool;
   dyn::cpu::Products products;
   std::vector<dyn::Feed> feeds;
+  std::vector<std::optional<dyn::data::RowMaker>> makers; ///< of each feed whose source is endless
   std::vector<DynBatch> batches;
   std::vector<double> numbers;
   std::vector<Event> events;
@@ -43,6 +45,7 @@ struct DynRuntime {
   std::optional<dyn::Profile> profile; ///< once a run with parts is over
   std::unique_ptr<dyn::Device::Queue> queue; ///< of the session's device; null: it has none
   std::string deviceError; ///< why status is DYN_DEVICE_FAILED
+  std::string dataError;   ///< why status is DYN_BAD_DATA
   DynContext ctx = {};
   int64_t previousEpoch = -1;     ///< clock.epoch before the last update; -1: before the first
   std::atomic<bool> failed{false}; ///< claimed by the first dyn_fail
@@ -50,6 +53,8 @@ struct DynRuntime {
   /// Whether updates stop here because a person asked.
   static bool interrupted();
   bool due(int64_t event) const;
+  /// The next batch of a feed whose source is endless: all rows that its set holds, made anew. No pass ever ends.
+  void makeBatch(size_t feed);
   /// Ends the run if something failed on the device.
   void noteDevice(dyn::Status status);
 };

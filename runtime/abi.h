@@ -43,7 +43,8 @@ enum DynStatus {
   DYN_INTERRUPTED = 4,  ///< the person asked to stop
   DYN_BROKEN_BOUND = 5, ///< a clip did not keep what it promises; said by the session, never by code
   DYN_DEVICE_FAILED = 6, ///< a kernel could not be started, or did not end
-  DYN_NO_RESULT = 7      ///< a matrix has no such decomposition: status_value is a DynMatrixFault
+  DYN_NO_RESULT = 7,     ///< a matrix has no such decomposition: status_value is a DynMatrixFault
+  DYN_BAD_DATA = 8       ///< a row of a stream is refused; said by the session, never by code
 };
 
 /// Why a matrix has no decomposition; status_bound is the pivot at fault.

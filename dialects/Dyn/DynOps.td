@@ -44,7 +44,8 @@ def Dyn_ObjectiveOp : Dyn_Op<"objective", [Symbol, SingleBlock]> {
   let description = [{
     Block argument k is leaf k. Yields one number (and the next states of models, see `dyn.next_states`): a value that carries `example` has been reduced over it, as the
     loss clause does. `batch` is the size of the axis `example`, `feed` what fills it (-1: no data); `masked` when
-    a batch may be short.
+    a batch may be short. With the attribute `parts` it is of one part of the batch, so many of which make the whole; a last
+    argument says which.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$feed, I64Attr:$batch, UnitAttr:$masked);
   let regions = (region SizedRegion<1>:$body);
@@ -234,6 +235,25 @@ def Dyn_GradientOp : Dyn_Op<"gradient", [Pure]> {
   let arguments = (ins FlatSymbolRefAttr:$objective, Dyn_Float:$params);
   let results = (outs Dyn_Float:$loss, Dyn_Float:$gradient);
   let assemblyFormat = "$objective `at` $params attr-dict `:` type($params) `->` type($loss) `,` type($gradient)";
+}
+
+def Dyn_PartGradientsOp : Dyn_Op<"part_gradients", [Pure]> {
+  let summary = "the objective and its gradient on each part of the present batch";
+  let description = [{
+    The batch is cut into `parts` runs of equally many rows. Both results carry the axis `part`, which the tree may carry
+    too. dyn-batch-example makes the axis a leading dimension of all three, and lets the op name an objective for one part
+    (whose last argument is the number of the part); dyn-expand-gradients makes a loop over the parts of it.
+
+    ```mlir
+    %l, %g = dyn.part_gradients @loss parts 4 at %p : tensor<6xf32, #dyn.tree<[[2, 3]]>>
+        -> tensor<f32, #dyn.axes<["part"]>>, tensor<6xf32, #dyn.axes<["part"], #dyn.tree<[[2, 3]]>>>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$objective, I64Attr:$parts, Dyn_Float:$params);
+  let results = (outs Dyn_Float:$losses, Dyn_Float:$gradients);
+  let assemblyFormat = [{
+    $objective `parts` $parts `at` $params attr-dict `:` type($params) `->` type($losses) `,` type($gradients)
+  }];
 }
 
 def Dyn_NextStatesOp : Dyn_Op<"next_states", [Pure]> {

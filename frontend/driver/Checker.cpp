@@ -50,7 +50,10 @@ void printPlan(const plan::Plan &plan, const std::string &run, const KernelCount
   }
   std::printf("train %s%s\n", plan.name.c_str(), run.empty() ? "" : (", as run by `" + run + "`").c_str());
   std::printf("  steps       %lld", static_cast<long long>(plan.total));
-  if (!plan.feeds.empty())
+  bool isEndless = !plan.feeds.empty() && plan.sources[static_cast<size_t>(plan.sets.front().source)].isEndless();
+  if (isEndless)
+    std::printf(", batch %lld of a stream", static_cast<long long>(plan.feeds[0].batch));
+  else if (!plan.feeds.empty())
     std::printf(", batch %lld of %lld rows%s%s", static_cast<long long>(plan.feeds[0].batch),
                 static_cast<long long>(plan.sets[static_cast<size_t>(plan.feeds[0].set)].examples()),
                 plan.feeds[0].shuffle ? ", shuffled" : "", plan.feeds[0].drop ? ", short last batch left out" : "");
@@ -260,7 +263,7 @@ void Checker::printSchedules(const elab::Elaborated &elaborated) {
     return;
   elab::ExpectEvaluator evaluator(context, diags, library, globals);
   int64_t last = plan.total - 1, perEpoch = 0;
-  if (!plan.feeds.empty()) {
+  if (!plan.feeds.empty() && !plan.sources[static_cast<size_t>(plan.sets.front().source)].isEndless()) {
     const plan::Feed &feed = plan.feeds[0];
     int64_t rows = plan.sets[static_cast<size_t>(feed.set)].examples();
     perEpoch = feed.drop ? rows / feed.batch : (rows + feed.batch - 1) / feed.batch;

@@ -45,7 +45,7 @@ static int64_t ownBytes(const plan::Plan &plan) {
   std::vector<bool> isShared(plan.arenas.size());
   for (const plan::Set &set : plan.sets)
     for (int64_t arena : set.fieldArenas)
-      if (arena >= 0)
+      if (arena >= 0 && !plan.sources[static_cast<size_t>(set.source)].isEndless())
         isShared[static_cast<size_t>(arena)] = true;
   int64_t bytes = 0;
   for (size_t i = 0; i < plan.arenas.size(); ++i)
@@ -83,6 +83,8 @@ struct SweepProgram {
     plan::Plan key;
     key.sources = plan.sources;
     key.sets = plan.sets;
+    if (llvm::any_of(plan.sources, [](const plan::Source &source) { return source.followsSeed; }))
+      key.seed = plan.seed;
     for (int64_t number : dataNumbers)
       key.numbers.push_back(plan.numbers[static_cast<size_t>(number)]);
     auto &entry = data[plan::toJson(key)];

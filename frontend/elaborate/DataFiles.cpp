@@ -44,7 +44,7 @@ public:
         {"csv", &SourceOpener::csv, true},         {"idx", &SourceOpener::namedFiles, true},
         {"npy", &SourceOpener::namedFiles, true},  {"npz", &SourceOpener::archive, true},
         {"text", &SourceOpener::text, true},       {"synthetic", &SourceOpener::synthetic, true},
-        {"table", &SourceOpener::table, false},
+        {"table", &SourceOpener::table, false},    {"stream", &SourceOpener::stream, false},
     };
     for (const Row &row : table)
       if (made.format == row.format && row.isCall == (callExpr != nullptr))
@@ -234,11 +234,14 @@ private:
     return true;
   }
 
+  /// `stream { … }`: the train says how many rows are made at a time.
+  bool stream() { return true; }
+
   /// `synthetic(n)`
   bool synthetic() {
     for (auto &arg : callExpr->args)
       if (arg.name)
-        return unknownArgument(arg, nullptr);
+        return unknownArgument(arg, arg.name.text == "seed" ? "a seed stands behind the items: `synthetic(n) { … } seed 3`" : nullptr);
     auto rows = callExpr->args.size() == 1
                     ? e.knownInt(e.evaluate(*callExpr->args[0].value, frame), callExpr->args[0].span, "the number of rows")
                     : std::optional<int64_t>(0);

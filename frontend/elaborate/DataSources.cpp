@@ -2,6 +2,10 @@
 #include "frontend/elaborate/Patterns.h"
 #include "frontend/elaborate/TrainElaborator.h"
 
+#include "frontend/AstWalk.h"
+
+#include "llvm/Support/SaveAndRestore.h"
+
 using namespace mlir;
 
 namespace dyn::elab {
@@ -39,6 +43,28 @@ std::optional<int64_t> TrainElaborator::source(const Data &data, Span span) {
   return static_cast<int64_t>(plan.sources.size()) - 1;
 }
 
+/// Whether rows of it are drawn as long as somebody takes them.
+bool TrainElaborator::isEndless(const ast::DataDecl &data) {
+  const ast::NameExpr *root = ast::rootName(*data.source);
+  return root && root->name == "stream";
+}
+
+/// What the draws of a declaration follow: a seed of its own, the run's, or neither. The rows of a stream come as the rows
+/// of a shuffled set do, by the stream `order` of the run's seed.
+bool TrainElaborator::seedDraws(const ast::DataDecl &decl, plan::Source &made, Frame &frame) {
+  auto *name = ast::dynCast<ast::NameExpr>(decl.seed.get());
+  made.followsSeed = decl.seed ? name && name->name == "run" : isEndless(decl);
+  e.drawStream = made.followsSeed ? nd::Stream::order : nd::Stream::data;
+  if (!decl.seed || made.followsSeed)
+    return true;
+  auto seed = e.knownInt(e.evaluate(*decl.seed, frame), decl.seed->span, "the seed of data");
+  if (!seed)
+    return false;
+  Tensor number = e.materialise(Const{double(*seed), Elem::Real, true, decl.name.text + ".seed"}, decl.seed->span);
+  e.drawSeed = e.create<nd::CastOp>(decl.seed->span, number.value, e.builder.getI64Type());
+  return true;
+}
+
 /// Elaborates the items of a declaration as code on a chunk of rows.
 bool TrainElaborator::dataSocket(const Data &data, plan::Source &made, Span span) {
   const ast::DataDecl &decl = *data.decl;
@@ -50,34 +76,42 @@ bool TrainElaborator::dataSocket(const Data &data, plan::Source &made, Span span
       return false;
   }
   made.function = "data_" + decl.name.text;
+  made.rows = data.rows;
   sourceArgs[decl.name.text] = args;
   SourceParts parts;
   if (!openSource(decl, args, made, parts))
     return false;
-  made.chunk = std::min(made.rows, chunkRows);
-  auto restorePlace = e.place;
-  bool mayDraw = e.mayDraw, byStep = e.drawsByStep, byRow = e.drawsByRow;
-  nd::Stream stream = e.drawStream;
+  made.chunk = made.isEndless() ? made.rows : std::min(made.rows, chunkRows);
   ir::SocketOp op = socket(made.function, ir::SocketKind::data, {-1, made.chunk, false});
-  Attribute row = ir::AxesAttr::of(&e.context, {"example"});
-  e.place = parts.isTable ? Attribute() : row;
-  e.mayDraw = e.drawsByRow = !parts.isTable;
-  e.drawsByStep = false;
-  e.drawStream = nd::Stream::data;
-  DataItems items{decl, std::make_shared<Scope>(args), made, parts, row};
-  bindRow(items);
-  bool good = parts.isTable ? tableItems(items) : rowItems(items);
+  DataItems items{decl, std::make_shared<Scope>(args), made, parts, ir::AxesAttr::of(&e.context, {"example"})};
+  bool good = makeItems(items);
   op.setBatch(made.chunk);
-  e.place = restorePlace;
-  e.mayDraw = mayDraw;
-  e.drawsByStep = byStep;
-  e.drawsByRow = byRow;
-  e.drawStream = stream;
   if (good && made.fields.empty()) {
     e.diags.report(Diag::data_no_fields, decl.name.span, decl.name.text).help("a typed line is a field: `x: [64] = columns[0:64]`");
     return false;
   }
   return good;
+}
+
+/// The items at their place, with draws that follow what the declaration says.
+bool TrainElaborator::makeItems(DataItems &items) {
+  bool isTable = items.parts.isTable;
+  llvm::SaveAndRestore place(e.place, isTable ? Attribute() : items.row);
+  llvm::SaveAndRestore mayDraw(e.mayDraw, !isTable), byRow(e.drawsByRow, !isTable), byStep(e.drawsByStep, false);
+  llvm::SaveAndRestore stream(e.drawStream);
+  llvm::SaveAndRestore seed(e.drawSeed);
+  Frame frame{items.scope, nullptr, "data " + items.decl.name.text};
+  if (!seedDraws(items.decl, items.made, frame))
+    return false;
+  int drawn = e.drawsMade;
+  bindRow(items);
+  if (!(isTable ? tableItems(items) : rowItems(items)))
+    return false;
+  if (!items.decl.seed || e.drawsMade != drawn)
+    return true;
+  e.diags.report(Diag::data_seed_unused, items.decl.seed->span, items.decl.name.text)
+      .help("leave `seed` out; `split(…, seed=0)` is what chooses the rows of the parts");
+  return false;
 }
 
 /// What the items of a declaration may read of the present row: the numbers of files, and `index`.

@@ -143,6 +143,15 @@ bool TrainElaborator::split(const Data &data, int64_t all, bool isText, plan::Se
 
 std::optional<int64_t> TrainElaborator::set(const Data &data, Span span) {
   plan::Plan &plan = out->plan;
+  if (isEndless(*data.decl) && data.decl->hasSplit) {
+    reportEndless(*data.decl, data.decl->split.empty() ? data.decl->name.span : data.decl->split.front().span, "it has no parts",
+                  "leave `split` out; for an eval declare a set of its own, `synthetic(1_000) { … }`");
+    return std::nullopt;
+  }
+  if (isEndless(*data.decl) && data.rows == 0) {
+    reportEndless(*data.decl, span, "an eval of it would not end", "declare a set for the eval: `synthetic(1_000) { … }`");
+    return std::nullopt;
+  }
   std::string name = data.decl->name.text + (data.split.empty() ? "" : "." + data.split);
   auto sourceIndex = source(data, span);
   if (!sourceIndex)

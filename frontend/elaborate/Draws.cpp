@@ -108,7 +108,7 @@ Value Elaborator::drawFrom(const Distribution &dist, ArrayRef<int64_t> shape, At
     if (encoding)
       base = create<nd::MulOp>(span, rows, i64(count).value);
   }
-  SmallVector<mlir::Value> words = {word(step), word(drawPass), word({}), word({})};
+  SmallVector<mlir::Value> words = {word(step), word(drawPass), word(drawSeed), word({})};
   auto counter = create<nd::ConcatOp>(span, ValueRange(words), uint64_t(0));
   auto type = RankedTensorType::get(shape, realType, encoding);
   auto kind = dist.kind == "normal" ? nd::Dist::normal : nd::Dist::uniform;

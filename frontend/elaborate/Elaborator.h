@@ -450,6 +450,7 @@ private:
   bool mayDraw = false, drawsByStep = false, drawsByRow = false;
   nd::Stream drawStream = nd::Stream::init;
   mlir::Value drawPass; ///< of the run-time loops around
+  mlir::Value drawSeed; ///< of the data that is being made; null: it has none of its own
   std::vector<Value> drawKey; ///< `key=(a, b)` of the draw that is being made; empty: its place names it
   int drawsMade = 0;
 

@@ -87,8 +87,6 @@ void TrainElaborator::bindLocal(const ast::Stmt &stmt, ScopePtr where) {
 Value TrainElaborator::evaluateLoss(const Clauses &clauses, Frame &frame) {
   if (batch.feed >= 0) {
     e.place = ir::AxesAttr::of(&e.context, {"example"});
-    Value data = dataOf(clauses, frame);
-    batchData = *data.as<Data>();
     batchIsWhole = batch.size == out->plan.sets[0].examples() && !out->plan.feeds[0].shuffle;
     frame.scope = exampleScope(*batchData, out->plan.feeds[0].set, batch, batchIsWhole);
   } else {

@@ -17,7 +17,9 @@ int64_t TrainElaborator::event(const ast::Timing *timing, const char *otherwise,
     event.kind = ast::clockName(timing->clock, false);
     if (timing->clock != ast::Clock::Step && timing->clock != ast::Clock::Epoch)
       e.diags.report(Diag::not_supported, timing->span, "this clock is");
-    if (timing->clock == ast::Clock::Epoch && batch.feed < 0)
+    if (timing->clock == ast::Clock::Epoch && endless)
+      reportEndless(*batchData->decl, timing->span, "it has no epochs", "write `every 100 steps`");
+    else if (timing->clock == ast::Clock::Epoch && batch.feed < 0)
       e.diags.report(Diag::epochs_without_data, timing->span, "epoch", request.decl->name.text);
     if (timing->value) {
       auto n = e.knownInt(e.evaluate(*timing->value, frame), timing->value->span, "`every`");
@@ -130,7 +132,7 @@ void TrainElaborator::evalSockets(const Clauses &clauses) {
     }
     metricPrefix.clear();
     const ast::Timing *timing = timingOf(clause);
-    events.push_back({event(timing, batch.feed >= 0 ? "epoch" : "end", clause.span), {base + "_begin"}, mine.feed, base, base + "_end", false});
+    events.push_back({event(timing, batch.feed >= 0 && !endless ? "epoch" : "end", clause.span), {base + "_begin"}, mine.feed, base, base + "_end", false});
   }
 }
 

@@ -3,7 +3,8 @@
 // `loss(p, per=example)` elaborates the loss clause once more where it is
 // asked for, at the parameters that are asked about; the value keeps its axis.
 // `gradient(p, per=example)` is the derivative of that by `p`, which is then
-// one tree for each example (rule 10 of the axes).
+// one tree for each example (rule 10 of the axes). A part of the batch is the
+// objective itself on fewer rows: a pass makes it (passes/expand/Parts.h).
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/elaborate/TrainElaborator.h"
@@ -67,17 +68,85 @@ Value TrainElaborator::rowLosses(const Tensor &tree, Span span) {
 bool TrainElaborator::isPerExample(const ast::Expr &per) {
   auto *name = ast::dynCast<ast::NameExpr>(&per);
   if (!name || name->name != "example") {
-    e.diags.report(Diag::not_supported, per.span, "`per=" + print(per) + "` is").help("write `per=example`");
+    e.diags.report(Diag::not_supported, per.span, "`per=" + print(per) + "` is").help("write `per=example` or `per=part(8)`");
     return false;
   }
-  if (!batchData) {
-    e.diags.report(Diag::over_absent_axis, per.span, "example", "the loss").help("give the train `data`: its rows are the examples");
-    return false;
+  return hasRows(per, "example");
+}
+
+/// What `per` cuts are rows of the train's data.
+bool TrainElaborator::hasRows(const ast::Expr &per, const char *axis) {
+  if (!batchData)
+    e.diags.report(Diag::over_absent_axis, per.span, axis, "the loss").help("give the train `data`: its rows are the examples");
+  return batchData.has_value();
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of the batch
+//===----------------------------------------------------------------------===//
+
+/// `part(8)`, or null.
+static const ast::CallExpr *partIn(const ast::Expr &per) {
+  auto *call = ast::dynCast<ast::CallExpr>(&per);
+  auto *name = call ? ast::dynCast<ast::NameExpr>(call->callee.get()) : nullptr;
+  return name && name->name == "part" ? call : nullptr;
+}
+
+std::optional<int64_t> TrainElaborator::partsOf(const ast::CallExpr &part, Frame &frame) {
+  bool isSize = part.args.size() == 1 && part.args[0].name.text == "size";
+  if (part.args.size() != 1 || (part.args[0].name && !isSize)) {
+    e.diags.report(Diag::not_supported, part.span, "`" + print(part) + "` is").help("write `part(8)`, or `part(size=8)` for parts of 8 rows");
+    return std::nullopt;
   }
-  return true;
+  if (!hasRows(part, "part"))
+    return std::nullopt;
+  const ast::Expr &written = *part.args[0].value;
+  auto number = e.knownInt(e.evaluate(written, frame), written.span, isSize ? "the size of a part" : "the number of parts");
+  if (!number)
+    return std::nullopt;
+  if (*number < 1 || batch.size % *number != 0) {
+    std::string near;
+    for (int64_t k = std::min(std::max<int64_t>(*number, 1), batch.size); near.empty(); --k)
+      near = batch.size % k == 0 ? std::to_string(k) : "";
+    e.diags.report(Diag::batch_parts, part.span, print(part), batch.size)
+        .help("write `part(" + std::string(isSize ? "size=" : "") + near + ")`, or change `batch` of the train's data");
+    return std::nullopt;
+  }
+  if (batch.masked) {
+    int64_t rows = out->plan.sets[static_cast<size_t>(out->plan.feeds[0].set)].examples() % batch.size;
+    e.diags.report(Diag::batch_parts, part.span, print(part), rows)
+        .note(part.span, "the last batch of an epoch has " + std::to_string(rows) + " of " + std::to_string(batch.size) + " rows")
+        .help("leave it out: `batch " + std::to_string(batch.size) + " drop` in the train's data");
+    return std::nullopt;
+  }
+  return isSize ? batch.size / *number : *number;
+}
+
+std::pair<Value, Value> TrainElaborator::inParts(int64_t parts, const Tensor &tree, Span span) {
+  Attribute axes = ir::AxesAttr::of(&e.context, {"part"});
+  auto number = RankedTensorType::get({}, e.real(), axes);
+  auto type = ir::withEncoding(tree.type(), *mergeEncodings(tree.type().getEncoding(), axes));
+  auto op = ir::PartGradientsOp::create(e.builder, e.loc(span), number, type, "loss", parts, tree.value);
+  return {Value(Tensor{op.getLosses(), false, 0}, span), Value(Tensor{op.getGradients(), false, 0}, span)};
+}
+
+//===----------------------------------------------------------------------===//
+// What a rule asks for
+//===----------------------------------------------------------------------===//
+
+Value TrainElaborator::lossesPer(const ast::Expr &per, const Value &tree, Span span, Frame &frame) {
+  if (const ast::CallExpr *part = partIn(per)) {
+    auto parts = partsOf(*part, frame);
+    return parts ? inParts(*parts, *tree.as<Tensor>(), span).first : Value();
+  }
+  return isPerExample(per) ? rowLosses(*tree.as<Tensor>(), span) : Value();
 }
 
 Value TrainElaborator::gradientsPer(const ast::Expr &per, const Value &tree, Span span, Frame &frame) {
+  if (const ast::CallExpr *part = partIn(per)) {
+    auto parts = partsOf(*part, frame);
+    return parts ? inParts(*parts, *tree.as<Tensor>(), span).second : Value();
+  }
   if (!isPerExample(per))
     return {};
   Derivative rows{Derivative::Kind::gradient, "gradient", Value(Builtin{"@rows"}, span), ""};

@@ -243,8 +243,10 @@ Value TrainElaborator::socketCall(const std::string &name, const std::vector<ast
     return {};
   auto type = treeType(e.treeLeaves, false);
   Value tree = inFormOf(*flat, type, span);
-  if (name == "rows" || (per && name == "loss"))
-    return name == "loss" && !isPerExample(*per) ? Value() : rowLosses(*tree.as<Tensor>(), span);
+  if (name == "rows")
+    return rowLosses(*tree.as<Tensor>(), span);
+  if (per && name == "loss")
+    return lossesPer(*per, tree, span, frame);
   auto number = RankedTensorType::get({}, e.real());
   if (name == "loss")
     return Value(Tensor{e.create<ir::LossOp>(span, number, "loss", tree.as<Tensor>()->value), false, 0}, span);

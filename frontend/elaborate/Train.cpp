@@ -179,12 +179,6 @@ bool TrainElaborator::collect(const ast::ClauseBlock &block, Clauses &clauses, F
   return true;
 }
 
-/// The train's data, or what `with data = …` puts in its place.
-Value TrainElaborator::dataOf(const Clauses &clauses, Frame &frame) {
-  const TrainChange *change = changeOf("data");
-  return change ? change->value : e.evaluate(*clauses.data->sources.front().value, frame);
-}
-
 bool TrainElaborator::settings(const Clauses &clauses) {
   Frame frame{scope};
   plan::Plan &plan = out->plan;
@@ -213,59 +207,8 @@ bool TrainElaborator::settings(const Clauses &clauses) {
     }
   }
   // Data before the length: an epoch is so many batches.
-  if (clauses.data) {
-    const TrainChange *change = changeOf("data");
-    const ast::Source &source = clauses.data->sources.front();
-    const ast::Expr &written = change ? *change->written : *source.value;
-    bool otherOptions = change && !change->part->sourceOptions.empty();
-    Frame optionFrame{otherOptions ? request.changeScope : scope};
-    Value value = dataOf(clauses, frame);
-    auto *data = value.as<Data>();
-    if (!data) {
-      if (!value.isInvalid())
-        e.diags.report(Diag::not_data, written.span, describe(value));
-      return false;
-    }
-    auto setIndex = set(*data, written.span);
-    if (!setIndex)
-      return false;
-    plan::Feed feed{print(written), *setIndex, 0, false, false};
-    int64_t rows = plan.sets[*setIndex].examples();
-    bool all = false;
-    for (auto &option : otherOptions ? change->part->sourceOptions : source.options) {
-      if (option.form == ast::SourceOption::Form::Shuffle)
-        feed.shuffle = true;
-      else if (option.form == ast::SourceOption::Form::Drop)
-        feed.drop = true;
-      else if (option.form == ast::SourceOption::Form::All)
-        all = true;
-      else if (option.form == ast::SourceOption::Form::Batch) {
-        auto *name = ast::dynCast<ast::NameExpr>(option.size.get());
-        if (name && name->name == "all") {
-          all = true;
-          continue;
-        }
-        auto size = e.knownInt(e.evaluate(*option.size, optionFrame), option.size->span, "the batch size");
-        if (!size)
-          return false;
-        if (*size < 1 || *size > rows) {
-          e.diags.report(Diag::batch_size, option.size->span, *size, rows);
-          return false;
-        }
-        feed.batch = *size;
-      }
-    }
-    if (all)
-      feed.batch = rows;
-    if (feed.batch == 0) {
-      e.diags.report(Diag::batch_missing, written.span).help("add `batch 64`, or `batch all` for every row at once");
-      return false;
-    }
-    bool masked = !feed.drop && rows % feed.batch != 0;
-    batch = {0, feed.batch, masked};
-    plan.feeds.push_back(feed);
-  } else
-    batch = {-1, 1, false};
+  if (!openData(clauses))
+    return false;
   const ast::Expr *from = nullptr;
   bool byEpochs = (clauses.epochs || changeOf("epochs")) && !changeOf("steps");
   auto length = byEpochs ? count("epochs", clauses.epochs, from) : count("steps", clauses.steps, from);
@@ -278,6 +221,10 @@ bool TrainElaborator::settings(const Clauses &clauses) {
   if (byEpochs) {
     if (plan.feeds.empty()) {
       e.diags.report(Diag::epochs_without_data, from->span, "epochs", request.decl->name.text);
+      return false;
+    }
+    if (endless) {
+      reportEndless(*batchData->decl, from->span, "it has no epochs", "say how long in steps: `steps 1_000`");
       return false;
     }
     int64_t rows = plan.sets[0].examples(), size = plan.feeds[0].batch;

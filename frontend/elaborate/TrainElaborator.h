@@ -48,6 +48,12 @@ struct DataItems {
   mlir::Attribute row; ///< the axes of a value of one row
 };
 
+/// How a train takes batches, as its data clause says; spans are not valid where nothing is written.
+struct Batching {
+  int64_t size = 0;
+  Span sizeAt, all, shuffle, drop;
+};
+
 /// Number of the parameters' arena in every plan.
 inline constexpr int64_t paramsArena = 0;
 
@@ -116,7 +122,13 @@ private:
   bool collect(const ast::ClauseBlock &block, Clauses &clauses, Frame &frame);
   bool bindHyperparameters();
   bool settings(const Clauses &clauses);
+
+  // TrainData.cpp
   Value dataOf(const Clauses &clauses, Frame &frame);
+  bool openData(const Clauses &clauses);
+  std::optional<Batching> batching(const std::vector<ast::SourceOption> &options, Frame &frame);
+  bool batchesOfStream(Data &data, const Batching &options, Span span);
+  void reportEndless(const ast::DataDecl &data, Span span, const char *why, const char *help);
 
   // Objective.cpp
   bool objective(const Clauses &clauses);
@@ -213,6 +225,13 @@ private:
   /// The gradient at a tree of what `per` names, each by itself; invalid after a report.
   Value gradientsPer(const ast::Expr &per, const Value &tree, Span span, Frame &frame);
   bool isPerExample(const ast::Expr &per);
+  bool hasRows(const ast::Expr &per, const char *axis);
+  /// How many parts of the batch `part(8)` or `part(size=8)` means; nothing after a report.
+  std::optional<int64_t> partsOf(const ast::CallExpr &part, Frame &frame);
+  /// The loss of each part of the batch at a tree, and its gradient.
+  std::pair<Value, Value> inParts(int64_t parts, const Tensor &tree, Span span);
+  /// `loss(p, per=…)`; invalid after a report.
+  Value lossesPer(const ast::Expr &per, const Value &tree, Span span, Frame &frame);
 
   // RuleStates.cpp
   ScopePtr startScope(const Rule &rule, const Scope &scope, const RulePlace &place, Span span);
@@ -254,7 +273,10 @@ private:
   Value clock(run::ClockKind kind, Span span);
 
   // DataSources.cpp
+  static bool isEndless(const ast::DataDecl &data);
   std::optional<int64_t> source(const Data &data, Span span);
+  bool seedDraws(const ast::DataDecl &data, plan::Source &made, Frame &frame);
+  bool makeItems(DataItems &items);
   bool dataSocket(const Data &data, plan::Source &made, Span span);
   void bindRow(DataItems &items);
   Tensor position();
@@ -289,6 +311,7 @@ private:
   const Clauses *clauses = nullptr;
   std::optional<Data> batchData; ///< what the objective's examples are of
   bool batchIsWhole = false;     ///< the rows are all of the set, in order
+  bool endless = false;          ///< the train's data is a stream: there are no epochs
   ir::SocketOp socketNow;        ///< of which code is being made
   mlir::Block *top = nullptr;    ///< where the fields of examples are read
   /// What `with` makes of a rule's clause: another rule, other hyperparameters.

@@ -141,6 +141,7 @@ struct Data {
   const ast::DataDecl *decl = nullptr;
   std::string split;
   ScopePtr args;
+  int64_t rows = 0; ///< of a stream: what a train makes at a time; 0: nobody said
 };
 
 struct TrainName {

@@ -1,14 +1,16 @@
-//===- BatchExample.cpp - the axis `example` becomes a leading dimension --===//
+//===- BatchExample.cpp - hidden axes become leading dimensions -----------===//
 //
-// Each objective and socket says how many examples it sees. A new body is
-// built beside the old one: ops of nd through Batchable, the ops of dyn at
-// which the axis begins, spreads or ends by the rules here. Later passes may
-// assume that no value carries `example`.
+// Each objective and socket says how many examples it sees, and
+// `dyn.part_gradients` how many parts. For each axis a new body is built
+// beside the old one: ops of nd through Batchable, the ops of dyn at which the
+// axis begins, spreads or ends by the rules here. Later passes may assume that
+// no value carries `example` or `part`.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/expand/Passes.h"
 
 #include "passes/expand/Kinds.h"
+#include "passes/expand/Parts.h"
 #include "passes/expand/Segments.h"
 
 #include "dialects/Nd/NdBatch.h"
@@ -28,37 +30,30 @@ using namespace dyn;
 using namespace dyn::ir;
 
 namespace {
-/// The examples of one objective or socket.
+/// The elements of one axis in one objective or socket.
 struct Rows {
+  StringRef axis;
   int64_t feed, size;
   bool masked;
+  int64_t parts; ///< rows are of one part of the batch; so many make the whole
 };
-
-/// Whether a value is one for each example.
-static bool variesValue(Value value) { return carries(value.getType(), "example"); }
-
-/// Whether an op, or one inside it, gives a value for each example.
-static bool varies(Operation *op) {
-  return op->walk([](Operation *inner) {
-             return llvm::any_of(inner->getResults(), variesValue) ? WalkResult::interrupt() : WalkResult::advance();
-           })
-      .wasInterrupted();
-}
 
 class BodyBatcher {
 public:
   BodyBatcher(Block &block, Rows rows) : block(block), rows(rows), builder(block.getParentOp()->getContext()) {
     request.size = rows.size;
-    request.varies = varies;
+    request.varies = varying;
     request.strip = strip;
     request.foreign = rewriting;
-    request.variesValue = variesValue;
+    request.variesValue = varyingValue;
   }
 
   LogicalResult run() {
     Block fresh;
     builder.setInsertionPointToEnd(&fresh);
     nd::BatchMap map;
+    if (rows.parts > 1)
+      first = firstRow();
     LogicalResult result = success();
     for (Operation &op : block)
       if (failed(result = nd::batchOp(builder, &op, map, request)))
@@ -78,13 +73,23 @@ public:
 private:
   using Result = std::pair<Value, bool>;
 
+  /// Whether a value is one for each element of the axis.
+  bool variesValue(Value value) const { return carries(value.getType(), rows.axis); }
+  /// Whether an op, or one inside it, gives such a value.
+  bool varies(Operation *op) const {
+    return op->walk([&](Operation *inner) {
+               return llvm::any_of(inner->getResults(), varyingValue) ? WalkResult::interrupt() : WalkResult::advance();
+             })
+        .wasInterrupted();
+  }
+
   static RankedTensorType strip(RankedTensorType type) {
     return RankedTensorType::get(type.getShape(), type.getElementType());
   }
   /// The type that stands for it in what is differentiated: how a tree is cut stays, so that each leaf is a variable.
   RankedTensorType batchedType(Type type) const {
     auto tensor = cast<RankedTensorType>(type);
-    if (!carries(type, "example"))
+    if (!carries(type, rows.axis))
       return tensor;
     return withEncoding(nd::withLeading(strip(tensor), rows.size), rangeOf(tensor.getEncoding()));
   }
@@ -99,20 +104,18 @@ private:
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(at.getInsertionBlock(), at.getInsertionPoint());
     auto input = [&] { return nd::batchedOf(builder, {inputs[0], batched[0]}, rows.size); };
-    if (auto field = dyn_cast<FieldOp>(op))
+    if (auto field = dyn_cast<FieldOp>(op); field && variesValue(field))
       results.push_back({readField(field), true});
-    else if (auto row = dyn_cast<RowOp>(op))
+    else if (auto row = dyn_cast<RowOp>(op); row && variesValue(row))
       results.push_back({rowNumbers(row), true});
-    else if (isa<VaryOp>(op))
-      results.push_back({variesValue(op->getResult(0)) ? input() : inputs[0], variesValue(op->getResult(0))});
-    else if (isa<IndexOp>(op))
+    else if (isa<VaryOp>(op) && variesValue(op->getResult(0)))
+      results.push_back({input(), true});
+    else if (auto index = dyn_cast<IndexOp>(op); index && index.getAxis() == rows.axis)
       results.push_back({positions(op->getLoc()), true});
-    else if (auto store = dyn_cast<StoreOp>(op))
+    else if (auto store = dyn_cast<StoreOp>(op); store && variesValue(store.getValue()))
       run::WriteOp::create(builder, op->getLoc(), input(), store.getArena(), store.getOffset(), store.getName());
-    else if (auto over = dyn_cast<OverOp>(op)) {
-      Value result = combine(over, over.getAxis() == "example" ? input() : Value());
-      if (!result)
-        return failure();
+    else if (auto over = dyn_cast<OverOp>(op); over && over.getAxis() == rows.axis) {
+      Value result = combine(over, input());
       // What was a tree for each example is a tree.
       if (result.getType() != over.getType())
         result = RecastOp::create(builder, op->getLoc(), over.getType(), result).getResult();
@@ -121,6 +124,8 @@ private:
       results.push_back({plain(inputs[0]), true}); // the cut of a range is dropped with the axis
     else if (isa<DerivativeOp, WithBackwardOp>(op))
       return rebuild(op, inputs, results);
+    else if (auto gradients = dyn_cast<PartGradientsOp>(op); gradients && variesValue(gradients.getLosses()))
+      partGradients(gradients, inputs[0], results);
     else
       return copy(op, inputs, batched, results);
     return success();
@@ -147,7 +152,7 @@ private:
         return failure();
       }
     auto derivative = dyn_cast<DerivativeOp>(made);
-    if (derivative && llvm::any_of(op->getResults(), variesValue))
+    if (derivative && llvm::any_of(op->getResults(), varyingValue))
       derivative.setBatched(true);
     for (auto [old, result] : llvm::zip(op->getResults(), made->getResults()))
       results.push_back({variesValue(old) ? plain(result) : result, variesValue(old)});
@@ -173,10 +178,18 @@ private:
     return success();
   }
 
+  void partGradients(PartGradientsOp op, Value tree, SmallVectorImpl<Result> &results) {
+    auto batched = [&](Value value) { return nd::withLeading(strip(cast<RankedTensorType>(value.getType())), rows.size); };
+    auto made = PartGradientsOp::create(builder, op.getLoc(), batched(op.getLosses()), batched(op.getGradients()),
+                                        op.getObjectiveAttr(), op.getPartsAttr(), tree);
+    for (Value result : made->getResults())
+      results.push_back({result, true});
+  }
+
   /// Ops of dyn and run that know no examples stay, on values without the axis.
   LogicalResult copy(Operation *op, ArrayRef<Value> inputs, ArrayRef<bool> batched, SmallVectorImpl<Result> &results) {
     if (llvm::is_contained(batched, true))
-      return op->emitError("a value for each example reaches `") << op->getName().stripDialect() << "`";
+      return op->emitError("a value for each ") << rows.axis << " reaches `" << op->getName().stripDialect() << "`";
     IRMapping operands;
     for (auto [old, now] : llvm::zip(op->getOperands(), inputs))
       operands.map(old, now);
@@ -185,9 +198,21 @@ private:
     return success();
   }
 
+  /// Of the part that the objective's last argument numbers.
+  Value firstRow() {
+    Value part = block.getArguments().back();
+    auto type = cast<RankedTensorType>(part.getType());
+    Value size = splat(part.getLoc(), type, double(rows.size));
+    return nd::MulOp::create(builder, part.getLoc(), part, size).getResult();
+  }
+
   Value positions(Location loc) {
     auto type = RankedTensorType::get({rows.size}, builder.getI64Type());
-    return nd::IotaOp::create(builder, loc, type, uint64_t(0)).getResult();
+    Value places = nd::IotaOp::create(builder, loc, type, uint64_t(0)).getResult();
+    if (!first)
+      return places;
+    Value base = nd::BroadcastOp::create(builder, loc, first, type.getShape(), ArrayRef<int64_t>{}).getResult();
+    return nd::AddOp::create(builder, loc, base, places).getResult();
   }
 
   Value count(Location loc) {
@@ -199,8 +224,9 @@ private:
   }
 
   Value batchRows(Location loc, uint64_t feed) {
-    auto type = RankedTensorType::get({rows.size}, builder.getI64Type());
-    return run::RowsOp::create(builder, loc, type, feed).getResult();
+    auto type = RankedTensorType::get({rows.size * rows.parts}, builder.getI64Type());
+    Value all = run::RowsOp::create(builder, loc, type, feed).getResult();
+    return first ? nd::GatherOp::create(builder, loc, all, positions(loc), uint64_t(0)).getResult() : all;
   }
 
   Value rowNumbers(RowOp row) {
@@ -214,8 +240,8 @@ private:
     auto all = nd::withLeading(type, field.getRows());
     Location loc = field.getLoc();
     Value value = run::ReadOp::create(builder, loc, all, field.getArena(), uint64_t(0), field.getName()).getResult();
-    if (!field.getWhole()) {
-      Value which = batchRows(loc, field.getFeed());
+    if (!field.getWhole() || first) {
+      Value which = field.getWhole() ? positions(loc) : batchRows(loc, field.getFeed());
       value = nd::GatherOp::create(builder, loc, value, which, uint64_t(0)).getResult();
     }
     return value;
@@ -239,13 +265,9 @@ private:
     }
   }
 
-  /// `input` is the batched operand; null: reported.
+  /// `input` is the batched operand.
   Value combine(OverOp over, Value input) {
     Location loc = over.getLoc();
-    if (!input) {
-      over.emitError("the axis `") << over.getAxis() << "` is not lowered yet";
-      return {};
-    }
     if (over.getKind() == OverKind::count) {
       Value size = count(loc);
       auto type = cast<RankedTensorType>(over.getType());
@@ -276,29 +298,60 @@ private:
   Rows rows;
   OpBuilder builder;
   BatchRequest request;
+  Value first; ///< row of the batch that element 0 is; null: 0
+  const std::function<bool(Value)> varyingValue = [this](Value value) { return variesValue(value); };
+  const std::function<bool(Operation *)> varying = [this](Operation *op) { return varies(op); };
   /// Called while `request` is in use.
   const std::function<LogicalResult(OpBuilder &, Operation *, ArrayRef<Value>, ArrayRef<bool>, SmallVectorImpl<Result> &)>
       rewriting = [this](OpBuilder &at, Operation *op, ArrayRef<Value> inputs, ArrayRef<bool> batched,
                          SmallVectorImpl<Result> &results) { return rewrite(at, op, inputs, batched, results); };
 };
 
+/// How many parts the batch has in a body: 0 if nobody asks. Fails where two ask for different ones, or where a value would
+/// have two new dimensions.
+FailureOr<int64_t> partsIn(Operation *body) {
+  int64_t parts = 0;
+  WalkResult result = body->walk([&](Operation *op) {
+    if (auto gradients = dyn_cast<PartGradientsOp>(op)) {
+      if (parts && parts != int64_t(gradients.getParts()))
+        return WalkResult(op->emitError("cuts the batch into other parts than before"));
+      parts = gradients.getParts();
+    }
+    for (Value value : op->getResults())
+      if (carries(value.getType(), "example") && carries(value.getType(), "part"))
+        return WalkResult(op->emitError("one value for each example and each part is not lowered yet"));
+    return WalkResult::advance();
+  });
+  return result.wasInterrupted() ? FailureOr<int64_t>(failure()) : parts;
+}
+
 struct BatchExample : public expand::impl::BatchExamplePassBase<BatchExample> {
   void runOnOperation() override {
     expand::expandSegments(getOperation());
+    expand::makePartObjectives(getOperation());
     WalkResult result = getOperation().walk([&](Operation *op) {
-      Rows rows{-1, 0, false};
-      if (auto objective = dyn_cast<ObjectiveOp>(op))
-        rows = {int64_t(objective.getFeed()), int64_t(objective.getBatch()), objective.getMasked()};
-      else if (auto socket = dyn_cast<SocketOp>(op))
-        rows = {int64_t(socket.getFeed()), int64_t(socket.getBatch()), socket.getMasked()};
-      else
+      if (!isa<ObjectiveOp, SocketOp>(op))
         return WalkResult::advance();
-      if (failed(BodyBatcher(op->getRegion(0).front(), rows).run()))
-        return WalkResult::interrupt();
-      return WalkResult::skip();
+      return failed(batch(op)) ? WalkResult::interrupt() : WalkResult::skip();
     });
     if (result.wasInterrupted())
       signalPassFailure();
+  }
+
+  LogicalResult batch(Operation *op) {
+    Block &block = op->getRegion(0).front();
+    FailureOr<int64_t> parts = partsIn(op);
+    if (failed(parts))
+      return failure();
+    if (*parts && failed(BodyBatcher(block, {"part", -1, *parts, false, 1}).run()))
+      return failure();
+    Rows examples{"example", -1, 0, false, 1};
+    if (auto objective = dyn_cast<ObjectiveOp>(op))
+      examples = {"example", int64_t(objective.getFeed()), int64_t(objective.getBatch()), objective.getMasked(),
+                  expand::partsOf(objective)};
+    else if (auto socket = dyn_cast<SocketOp>(op))
+      examples = {"example", int64_t(socket.getFeed()), int64_t(socket.getBatch()), socket.getMasked(), 1};
+    return BodyBatcher(block, examples).run();
   }
 };
 } // namespace

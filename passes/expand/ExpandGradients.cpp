@@ -3,7 +3,8 @@
 // After this pass sockets hold plain computations: the objective's body, and
 // for a gradient its reverse mode; a `dyn.derivative` becomes its function and
 // a sweep, inner ones first. What two calls share (the loss beside its
-// gradient) is left to CSE. No `dyn.loss`, `dyn.gradient`, `dyn.derivative`,
+// gradient) is left to CSE; gradients of parts become a loop over them. No
+// `dyn.loss`, `dyn.gradient`, `dyn.part_gradients`, `dyn.derivative`,
 // `dyn.with_backward`, `dyn.next_states` or objective is left.
 //
 //===----------------------------------------------------------------------===//
@@ -79,17 +80,19 @@ struct ExpandGradients : public expand::impl::ExpandGradientsPassBase<ExpandGrad
   LogicalResult expandInside(Operation *root) {
     SmallVector<Operation *> derivatives;
     root->walk<WalkOrder::PostOrder>([&](Operation *op) {
-      if (isa<GradientOp, DerivativeOp>(op))
+      if (isa<GradientOp, PartGradientsOp, DerivativeOp>(op))
         derivatives.push_back(op);
     });
-    for (Operation *op : derivatives) {
-      auto derivative = dyn_cast<DerivativeOp>(op);
-      auto refuse = [](Operation *at, const Twine &reason) { at->emitError("no derivative here: ") << reason; };
-      if (failed(derivative ? LogicalResult(expand::expandDerivative(derivative, refuse))
-                            : expandGradient(cast<GradientOp>(op))))
-        return failure();
-    }
-    return success();
+    return success(llvm::all_of(derivatives, [&](Operation *op) { return succeeded(expandOp(op)); }));
+  }
+
+  LogicalResult expandOp(Operation *op) {
+    if (auto gradient = dyn_cast<GradientOp>(op))
+      return expandGradient(gradient);
+    if (auto parts = dyn_cast<PartGradientsOp>(op))
+      return expandParts(parts);
+    auto refuse = [](Operation *at, const Twine &reason) { at->emitError("no derivative here: ") << reason; };
+    return LogicalResult(expand::expandDerivative(cast<DerivativeOp>(op), refuse));
   }
 
   ObjectiveOp objectiveOf(Operation *op, FlatSymbolRefAttr name) {
@@ -114,9 +117,59 @@ struct ExpandGradients : public expand::impl::ExpandGradientsPassBase<ExpandGrad
   LogicalResult expandGradient(GradientOp gradient) {
     OpBuilder builder(gradient);
     Location loc = gradient.getLoc();
-    ObjectiveOp objective = objectiveOf(gradient, gradient.getObjectiveAttr());
     SmallVector<Value> leaves = leavesOf(builder, loc, gradient.getParams());
-    Value loss = inlineObjective(builder, objective, leaves);
+    auto made = lossAndGradient(builder, loc, objectiveOf(gradient, gradient.getObjectiveAttr()), leaves, {});
+    if (failed(made))
+      return failure();
+    Value tree = RecastOp::create(builder, loc, gradient.getGradient().getType(), made->second).getResult();
+    gradient.getLoss().replaceAllUsesWith(made->first);
+    gradient.getGradient().replaceAllUsesWith(tree);
+    gradient.erase();
+    return success();
+  }
+
+  /// A pass of a loop for each part, which stacks losses and gradients.
+  LogicalResult expandParts(PartGradientsOp op) {
+    OpBuilder builder(op);
+    ObjectiveOp objective = objectiveOf(op, op.getObjectiveAttr());
+    bool isOneEach = cast<RankedTensorType>(op.getParams().getType()).getRank() == 2;
+    bool fine = true;
+    auto loop = nd::ScanOp::create(
+        builder, op.getLoc(), ValueRange(), isOneEach ? ValueRange(op.getParams()) : ValueRange(), op.getParts(), false,
+        [&](OpBuilder &b, Location loc, Value part, ValueRange, ValueRange rows) -> SmallVector<Value> {
+          Value tree = isOneEach ? rows.front() : op.getParams();
+          SmallVector<Value> leaves = leavesOf(b, loc, RecastOp::create(b, loc, treeTypeOf(objective), tree));
+          auto made = lossAndGradient(b, loc, objective, leaves, part);
+          fine = succeeded(made);
+          return fine ? SmallVector<Value>{made->first, made->second} : SmallVector<Value>();
+        });
+    if (!fine)
+      return failure();
+    op->replaceAllUsesWith(loop.getResults());
+    op.erase();
+    return success();
+  }
+
+  /// The type of a tree of what the objective is a function of, without the number of a part.
+  static RankedTensorType treeTypeOf(ObjectiveOp objective) {
+    SmallVector<DenseI64ArrayAttr> shapes;
+    int64_t count = 0;
+    auto leaves = objective.getBody().front().getArguments().drop_back();
+    for (BlockArgument leaf : leaves) {
+      auto type = cast<RankedTensorType>(leaf.getType());
+      shapes.push_back(DenseI64ArrayAttr::get(objective.getContext(), type.getShape()));
+      count += type.getNumElements();
+    }
+    return RankedTensorType::get({count}, cast<RankedTensorType>(leaves.front().getType()).getElementType(),
+                                 TreeAttr::get(objective.getContext(), shapes));
+  }
+
+  /// The objective at `leaves` and the parts of its gradient, joined to one flat value. `rest`: its other arguments.
+  FailureOr<std::pair<Value, Value>> lossAndGradient(OpBuilder &builder, Location loc, ObjectiveOp objective,
+                                                     ArrayRef<Value> leaves, ValueRange rest) {
+    SmallVector<Value> arguments(leaves);
+    llvm::append_range(arguments, rest);
+    Value loss = inlineObjective(builder, objective, arguments);
     SmallVector<bool> dependent;
     auto refuse = [&](Operation *op, const Twine &reason) { op->emitError("the loss has no derivative here: ") << reason; };
     auto parts = buildGradient(builder, loss, {}, leaves, refuse, &dependent);
@@ -135,11 +188,7 @@ struct ExpandGradients : public expand::impl::ExpandGradientsPassBase<ExpandGrad
     }
     Value whole = flat.size() == 1 ? flat.front()
                                    : nd::ConcatOp::create(builder, loc, ValueRange(flat), uint64_t(0)).getResult();
-    Value tree = RecastOp::create(builder, loc, gradient.getGradient().getType(), whole).getResult();
-    gradient.getLoss().replaceAllUsesWith(loss);
-    gradient.getGradient().replaceAllUsesWith(tree);
-    gradient.erase();
-    return success();
+    return std::make_pair(loss, whole);
   }
 };
 } // namespace

@@ -86,9 +86,11 @@ private:
         lowerRegion(*at);
         return lowerRest(std::next(at), end);
       }
-      if (auto next = dyn_cast<run::NextBatchOp>(*at))
+      if (auto next = dyn_cast<run::NextBatchOp>(*at)) {
         callRuntime(b, loc, "dyn_next_batch", {context, number(next.getFeed())});
-      else if (isa<run::StepDoneOp>(*at))
+        return lowerRest(std::next(at), end);
+      }
+      if (isa<run::StepDoneOp>(*at))
         callRuntime(b, loc, "dyn_step_done", {context});
     }
   }

@@ -28,6 +28,8 @@ struct Destination {
   std::vector<int64_t> place; ///< by row of the source; -1: not in this set
 };
 
+} // namespace
+
 class SourceLoader {
 public:
   SourceLoader(const plan::Plan &plan, int64_t source, DynContext &ctx,
@@ -42,6 +44,13 @@ public:
     Status status = openInputs();
     for (int64_t lo = 0; status.isOk() && lo < source.rows; lo += source.chunk)
       status = loadChunk(lo, std::min(lo + source.chunk, source.rows));
+    ctx.clock.rows_base = 0;
+    return status;
+  }
+
+  /// The rows from `first` on, as many as the source holds at a time.
+  Status makeRows(int64_t first) {
+    Status status = loadChunk(first, first + source.rows);
     ctx.clock.rows_base = 0;
     return status;
   }
@@ -129,7 +138,7 @@ private:
       if (!status.isOk() || arena < 0)
         continue;
       for (int64_t row = lo; row < hi; ++row) {
-        int64_t place = destination.place[static_cast<size_t>(row)];
+        int64_t place = destination.place[static_cast<size_t>(row % source.rows)];
         if (place >= 0)
           std::memcpy(static_cast<char *>(ctx.arenas[arena]) + place * rowBytes,
                       static_cast<const char *>(values) + (row - lo) * rowBytes, static_cast<size_t>(rowBytes));
@@ -165,11 +174,17 @@ private:
   }
 };
 
-} // namespace
-
 Status load(const plan::Plan &plan, int64_t source, DynContext &ctx,
             const std::function<void(DynContext *)> &function) {
   return SourceLoader(plan, source, ctx, function).run();
 }
+
+RowMaker::RowMaker(const plan::Plan &plan, int64_t source, DynContext &ctx, std::function<void(DynContext *)> made)
+    : function(std::make_unique<std::function<void(DynContext *)>>(std::move(made))),
+      loader(std::make_unique<SourceLoader>(plan, source, ctx, *function)) {}
+RowMaker::~RowMaker() = default;
+RowMaker::RowMaker(RowMaker &&) noexcept = default;
+
+Status RowMaker::make(int64_t first) { return loader->makeRows(first); }
 
 } // namespace dyn::data
