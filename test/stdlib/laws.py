@@ -40,6 +40,8 @@ MOVES = {
     "langevin": "noise",
     "yogi": "its first moment starts above 0",
 }
+# Rules that need more rows in a batch than one, and how many.
+ROWS = {"vr_sgd": 8}
 # Wrappers under which a constant gradient of 1 and the rates 0, 1, 2 … do not give 0, -1, -3, with the reason.
 NOT_PLAIN = {
     "accumulate": "the base steps in every fourth update only",
@@ -231,28 +233,31 @@ def experiment(runs):
 
 
 def problem():
-    """The trains, one for each pattern that an optimizer of the library has."""
+    """The trains, one for each pattern and each size of a batch that an optimizer of the library needs."""
     plain, _, patterned = PROBLEM.partition("train with_others")
-    trains = [("train with_others" + patterned).replace("with_others", train_of(p)).replace("PATTERN", p)
-              for p in sorted({rule.pattern for rule in library("optimizers") if rule.pattern}, key=train_of)]
-    return plain + "\n".join({train_of_text(text): text for text in trains}.values())
+    whole = "train all_shapes" + plain.partition("train all_shapes")[2]
+    trains = {}
+    for rule in library("optimizers"):
+        text = "train with_others" + patterned if rule.pattern else whole
+        text = re.sub(r"train \w+", f"train {train_of(rule)}", text).replace("PATTERN", rule.pattern or "")
+        trains[train_of(rule)] = text.replace("batch 1\n", f"batch {ROWS.get(rule.name, 1)}\n")
+    del trains["all_shapes"]
+    return plain + "\n".join(trains.values())
 
 
-def train_of(pattern):
-    return f"with_rank_{pattern.count(',') + 1}"
-
-
-def train_of_text(text):
-    return re.search(r"train (\w+)", text).group(1)
+def train_of(rule):
+    """The name of the train that a rule is tried in."""
+    if rule.name in ROWS:
+        return f"of_{ROWS[rule.name]}_rows"
+    return f"with_rank_{rule.pattern.count(',') + 1}" if rule.pattern else "all_shapes"
 
 
 def optimizers(dync):
     rules = library("optimizers")
     runs = {}
     for rule in rules:
-        train = train_of(rule.pattern) if rule.pattern else "all_shapes"
-        runs[f"{rule.name}_f64"] = f"{train}({rule.name}())"
-        runs[f"{rule.name}_f32"] = f"{train}({rule.name}()) with precision = f32"
+        runs[f"{rule.name}_f64"] = f"{train_of(rule)}({rule.name}())"
+        runs[f"{rule.name}_f32"] = f"{train_of(rule)}({rule.name}()) with precision = f32"
     done = Runs(dync, problem() + experiment(runs))
     if done.done.returncode:
         yield done.done.stdout + done.done.stderr

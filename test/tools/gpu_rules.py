@@ -21,6 +21,8 @@ REFUSED = {
     "madgrad": "a power whose exponent is a value",
     "polyak_step": "an `if` of which only one side may run",
 }
+# Rules that ask for more than gradients, which a rule alone has not.
+NEED_DATA = {"vr_sgd"}
 # Fused with what follows it, a normal draw rounds otherwise than where it is an array of its own, as it is for a device.
 OTHER_BITS = {"langevin"}
 MOST_REGISTERS = 64
@@ -31,6 +33,8 @@ SHAPES = {0: "[64, 32], [100, 101]", 1: "[100], [31]", 2: "[64, 32], [100, 101]"
 def rules():
     for folder in ("optimizers", "clips"):
         for file in sorted((STDLIB / folder).glob("*.dyn")):
+            if file.stem in NEED_DATA:
+                continue
             if re.search(rf"^(optimizer|clip) {file.stem}\b", file.read_text(), re.M):
                 yield file
             else:
