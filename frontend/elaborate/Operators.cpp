@@ -97,6 +97,10 @@ Value Elaborator::binary(ast::BinaryOp op, const Value &a, const Value &b, Span 
   if (auto *x = a.as<Const>())
     if (auto *y = b.as<Const>())
       return foldBinary(op, *x, *y, span);
+  // `probs == none`: whether a parameter was given that may be left out.
+  bool asks = op == ast::BinaryOp::Eq || op == ast::BinaryOp::Ne;
+  if (asks && (a.as<None>() || b.as<None>()))
+    return boolean((a.as<None>() && b.as<None>()) == (op == ast::BinaryOp::Eq), span);
   switch (op) {
   case ast::BinaryOp::Add: return elementwise("add", a, b, span);
   case ast::BinaryOp::Sub: return elementwise("sub", a, b, span);
