@@ -37,9 +37,8 @@ Value Elaborator::stackValues(const std::vector<Value> &items, Span span) {
   Elem elem = Elem::Bool;
   bool number = true;
   for (const Value &item : items) {
-    Span at = item.origin.isValid() ? item.origin : span;
-    auto t = tensor(item, at, "an element of an array");
-    if (!t || !canStack(t->type(), diags, at))
+    auto t = tensor(item, item.origin.isValid() ? item.origin : span, "an element of an array");
+    if (!t || !canStack(t->type(), diags, span))
       return {};
     elem = std::max(elem, elemOf(t->type().getElementType()));
     number &= t->number;
