@@ -54,18 +54,22 @@ bool TrainElaborator::takeRange(const ast::Argument &part, const Range &range, b
   return true;
 }
 
-/// `before`: the shares of the parts that are written before.
+/// A share of all rows, or a whole number of them from 2 on. `before`: the shares of the parts that are written before.
 bool TrainElaborator::takeShare(const ast::Argument &part, const Value &value, bool wanted, int64_t all, double &before,
                                 plan::Set &made) {
   auto *c = value.as<Const>();
-  if (!c || !(c->number >= 0) || before + c->number > 1 + 1e-9) {
+  if (c && !c->formula.empty())
+    e.decisions.push_back(c->formula);
+  bool isCount = c && c->elem == Elem::Int && c->number > 1;
+  double share = !c ? -1 : isCount ? c->number / static_cast<double>(all) : c->number;
+  if (!(share >= 0) || before + share > 1 + 1e-9) {
     bool isSeed = !nearest(part.name.text, std::vector<std::string>{"seed"}).empty();
     e.diags.report(Diag::split_share, part.span, part.name.text)
-        .help(isSeed ? "did you mean `seed`?" : "shares add up to at most 1: `split(train=0.8, test=0.2)`");
+        .help(isSeed ? "did you mean `seed`?" : "shares add up to at most 1, and counts to the rows that there are: `split(train=0.8, test=0.2)`, `split(train=80, test=20)`");
     return false;
   }
   int64_t first = std::llround(before * double(all));
-  int64_t rows = std::llround((before + c->number) * double(all)) - first;
+  int64_t rows = std::llround((before + share) * double(all)) - first;
   if (rows < 1) {
     reportEmptyPart(part, e.diags);
     return false;
@@ -75,7 +79,7 @@ bool TrainElaborator::takeShare(const ast::Argument &part, const Value &value, b
     made.first = first;
     made.rows = rows;
   }
-  before += c->number;
+  before += share;
   return true;
 }
 
@@ -104,7 +108,7 @@ bool TrainElaborator::checkDisjoint(const std::vector<SplitPart> &parts) {
 /// Finds the rows of one part; all parts are checked.
 bool TrainElaborator::split(const Data &data, int64_t all, bool isText, plan::Set &made) {
   double before = 0;
-  Frame frame{e.globals};
+  Frame frame{sourceArgs[data.decl->name.text]};
   std::set<std::string> names;
   std::vector<SplitPart> parts;
   for (auto &part : data.decl->split) {
