@@ -278,6 +278,9 @@ void TrainChecker::checkPlace(const Clause &clause, const Flow &flow) {
     if (flow.looks)
       outOfOrder(*flow.looks, flow.word, "before the loss", "it looks at what the steps below give", clause);
   }
+  if (isRule(clause, {RuleKind::Estimator}) && flow.passes)
+    outOfOrder(*flow.passes, spelling(cast<RuleClause>(flow.passes)->rule), "before the estimator",
+               "the estimator writes its gradient anew", clause);
   if (flow.optimizer && isRule(clause, {RuleKind::Clip, RuleKind::Estimator, RuleKind::Privacy, RuleKind::Combiner})) {
     RuleKind kind = cast<RuleClause>(&clause)->rule;
     outOfOrder(clause, spelling(kind), "after the optimizer",

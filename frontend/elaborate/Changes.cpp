@@ -64,7 +64,7 @@ bool TrainElaborator::changeRule(const TrainChange &change, const Clauses &claus
   const ast::Path &path = change.part->path;
   const ast::Ident &first = path.names.front();
   std::vector<const ast::RuleClause *> candidates;
-  for (auto *list : {&clauses.optimizers, &clauses.clips, &clauses.probes})
+  for (auto *list : clauses.allRules())
     for (const ast::RuleClause *clause : *list)
       if (clause->name.text == first.text || first.text == ast::spelling(clause->rule))
         candidates.push_back(clause);
@@ -91,7 +91,7 @@ bool TrainElaborator::unknownPart(const TrainChange &change, const Clauses &clau
   std::vector<std::string> known = {"steps", "epochs", "seed", "precision", "optimizer"};
   for (auto &parameter : request.decl->parameters.items)
     known.push_back(parameter.name.text);
-  for (auto *list : {&clauses.optimizers, &clauses.clips, &clauses.probes})
+  for (auto *list : clauses.allRules())
     for (const ast::RuleClause *clause : *list)
       if (clause->name)
         known.push_back(clause->name.text);

@@ -253,11 +253,13 @@ Value TrainElaborator::socketCall(const std::string &name, const std::vector<ast
   Value grads;
   if (per)
     grads = gradientsPer(*per, tree, span, frame);
+  else if (estimator && !estimating)
+    grads = estimated(tree, false);
   else
     grads = Value(Tensor{ir::GradientOp::create(e.builder, e.loc(span), number, type, "loss", tree.as<Tensor>()->value).getGradient(),
                          false, 0},
                   span);
-  grads = grads.isInvalid() ? Value() : applyClips(grads, false);
+  grads = grads.isInvalid() || estimating ? grads : applyClips(grads, false);
   if (grads.isInvalid())
     return {};
   bool all = !running || running->place.leaves.size() == e.treeLeaves.size();

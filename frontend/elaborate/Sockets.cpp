@@ -133,14 +133,19 @@ void TrainElaborator::emit(const std::string &name, const Value &value, Span spa
   run::EmitOp::create(e.builder, e.loc(span), stored, index);
 }
 
-/// The gradient on the present batch; the loss is emitted and guarded.
+/// The loss of the present batch is a metric, and a run in which it is not finite stops.
+void TrainElaborator::reportLoss(mlir::Value loss, Span span) {
+  emit("loss", Value(Tensor{loss, false, 0}, span), span);
+  run::GuardOp::create(e.builder, e.loc(span), loss, static_cast<int64_t>(out->plan.sites.size()), "loss");
+  out->plan.sites.push_back({"guard", "loss", e.diags.sources().describe(span)});
+}
+
+/// The gradient on the present batch.
 Value TrainElaborator::lossAndGradient(const Value &params, Span span) {
   auto number = RankedTensorType::get({}, e.real());
   const Tensor &tree = *params.as<Tensor>();
   auto gradient = ir::GradientOp::create(e.builder, e.loc(span), number, tree.type(), "loss", tree.value);
-  emit("loss", Value(Tensor{gradient.getLoss(), false, 0}, span), span);
-  run::GuardOp::create(e.builder, e.loc(span), gradient.getLoss(), static_cast<int64_t>(out->plan.sites.size()), "loss");
-  out->plan.sites.push_back({"guard", "loss", e.diags.sources().describe(span)});
+  reportLoss(gradient.getLoss(), span);
   return Value(Tensor{gradient.getGradient(), false, 0}, span);
 }
 
@@ -154,8 +159,13 @@ void TrainElaborator::updateSocket(const Clauses &clauses) {
     int64_t arena = static_cast<int64_t>(out->plan.arenas.size());
     out->plan.arenas.push_back({"grads", "grads", out->plan.arenas[paramsArena].bytes});
     grads = readRange(arena, 0, type, "grads", span);
-  } else
+  } else if (clauses.estimators.empty())
     grads = lossAndGradient(passParams, span);
+  else if (auto rule = ruleOf(*clauses.estimators.front())) {
+    estimator.emplace(*rule, clauses.estimators.front());
+    lossAlone(passParams, span);
+  } else
+    return;
   for (auto *clause : clauses.clips) {
     auto rule = ruleOf(*clause);
     if (!rule)
@@ -164,12 +174,15 @@ void TrainElaborator::updateSocket(const Clauses &clauses) {
   }
   e.mayDraw = e.drawsByStep = true;
   e.drawStream = nd::Stream::noise;
-  grads = applyClips(grads, true);
+  if (estimator)
+    grads = estimated(passParams, true);
+  grads = grads.isInvalid() ? grads : applyClips(grads, true);
   if (!grads.isInvalid())
     for (Owner &owner : owners)
       applyOptimizer(owner, grads);
   if (!request.gradientsGiven)
     keepModelStates(passParams, span);
+  estimator.reset();
   e.mayDraw = e.drawsByStep = false;
 }
 

@@ -131,10 +131,7 @@ bool TrainElaborator::collect(const ast::ClauseBlock &block, Clauses &clauses, F
       break;
     case ast::Kind::RuleClause: {
       auto &rule = *ast::cast<ast::RuleClause>(clause.get());
-      auto &list = rule.rule == ast::RuleKind::Optimizer ? clauses.optimizers
-                   : rule.rule == ast::RuleKind::Clip    ? clauses.clips
-                                                         : clauses.probes;
-      list.push_back(&rule);
+      clauses.rules(rule.rule).push_back(&rule);
       break;
     }
     case ast::Kind::EvalClause:

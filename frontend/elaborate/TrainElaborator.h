@@ -71,7 +71,19 @@ private:
     const ast::DataClause *data = nullptr;
     const ast::LossClause *loss = nullptr;
     const ast::Seeds *seeds = nullptr;
-    std::vector<const ast::RuleClause *> optimizers, clips, probes;
+    std::vector<const ast::RuleClause *> optimizers, clips, probes, estimators;
+
+    /// The clauses of rules of a kind that may stand in a train.
+    std::vector<const ast::RuleClause *> &rules(ast::RuleKind kind) {
+      return kind == ast::RuleKind::Optimizer ? optimizers
+             : kind == ast::RuleKind::Clip    ? clips
+             : kind == ast::RuleKind::Probe   ? probes
+                                              : estimators;
+    }
+    /// All of them.
+    std::array<const std::vector<const ast::RuleClause *> *, 4> allRules() const {
+      return {&optimizers, &clips, &probes, &estimators};
+    }
     std::vector<const ast::ModelClause *> models;
     std::vector<const ast::EvalClause *> evals;
     std::vector<const ast::Expr *> expects;
@@ -146,6 +158,7 @@ private:
   ir::SocketOp socket(const std::string &name, ir::SocketKind kind, Batch batch = {});
   void initSocket();
   void updateSocket(const Clauses &clauses);
+  void reportLoss(mlir::Value loss, Span span);
   Value lossAndGradient(const Value &params, Span span);
   void startState(const State &state);
   std::optional<Tensor> startValue(const ast::StateStmt &decl, mlir::RankedTensorType type, Frame &frame);
@@ -212,6 +225,13 @@ private:
   Value socketCall(const std::string &name, const std::vector<ast::Argument> &args, Span span, Frame &frame);
   void offerSocket(ScopePtr scope, const Value &t, Span span);
   Value applications(Span span);
+
+  // Estimators.cpp
+  /// The loss on the present batch, emitted and guarded, where an estimator stands for its gradient.
+  void lossAlone(const Value &params, Span span);
+  /// What the estimator says is the gradient at a tree; `keeps`: it is the pass's own, so its states go on and what it
+  /// emits counts. Invalid after a report.
+  Value estimated(const Value &at, bool keeps);
 
   // RowLosses.cpp
   /// The loss of each example of the batch at a tree, which may itself be one for each.
@@ -322,6 +342,8 @@ private:
   std::map<const ast::RuleClause *, RuleChange> ruleChanges;
   std::vector<Owner> owners;
   std::vector<std::pair<Rule, const ast::RuleClause *>> clips;
+  std::optional<std::pair<Rule, const ast::RuleClause *>> estimator; ///< in the update, of a train that has one
+  bool estimating = false; ///< its body is being elaborated: gradients there are those of the loss itself
   std::map<std::string, State> states;
   std::map<std::string, ModelState> modelStates; ///< by path
   mlir::Block *modelBlock = nullptr;             ///< the objective, or the socket in which models are called

@@ -9,6 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 KINDS = {
     "clips": "clip",
     "distributions": "fn",
+    "estimators": "estimator",
     "functions": "fn",
     "init": "fn",
     "linalg": "fn",
@@ -18,7 +19,7 @@ KINDS = {
     "probes": "probe",
     "schedules": "schedule",
 }
-LISTED = {"clips", "optimizers", "schedules"}
+LISTED = {"clips", "estimators", "optimizers", "schedules"}
 YEAR_OR_VERSION = re.compile(r"\b(1[89]|20)\d\d\b|\d+\.\d+\.\d+")
 
 
