@@ -334,8 +334,11 @@ Value Elaborator::callOther(const std::string &name, const Args &args, const std
     auto at = axis();
     return at ? concat(values, *at, span) : Value();
   }
-  if (name == "stack")
-    return stackValues(values, span);
+  if (name == "stack") {
+    // Of one value it makes a hidden axis visible; as an array of that value it would be another number without a word.
+    auto *t = values.size() == 1 ? values.front().as<Tensor>() : nullptr;
+    return t && ir::axesOf(t->type().getEncoding()) ? noOver(name, span) : stackValues(values, span);
+  }
   if (name == "reshape") {
     auto dims = shape(1);
     return dims ? reshape(values[0], *dims, span) : Value();

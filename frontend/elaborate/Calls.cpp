@@ -1,5 +1,6 @@
 //===- Calls.cpp - functions, closures, rules by name ---------------------===//
 #include "frontend/elaborate/Elaborator.h"
+#include "frontend/elaborate/Streams.h"
 
 #include "frontend/AstWalk.h"
 #include "frontend/RuleKinds.h"
@@ -109,6 +110,16 @@ Value Elaborator::call(const Value &callee, const std::vector<ast::Argument> &ar
     result = callInstance(**instance, args, span, frame);
   else if (auto *rule = callee.as<Rule>(); rule && !rule->hyper)
     result = instantiateRule(*rule->decl, args, span, frame);
+  else if (auto *data = callee.as<Data>(); data && isTaken(*data) && data->rows == 0) {
+    bool isCount = args.size() == 1 && !args.front().name;
+    auto rows = isCount ? knownInt(evaluate(*args.front().value, frame), args.front().span, "the number of rows") : std::nullopt;
+    if (!isCount)
+      diags.report(Diag::missing_argument, span, takenRows, "n").help("write `" + data->decl->name.text + ".take(1_000)`");
+    else if (rows && *rows < 1)
+      diags.report(Diag::cannot_be, args.front().span, "the number of rows", *rows);
+    else if (rows)
+      result = Value(Data{data->decl, takenRows, data->args, *rows}, span);
+  }
   else if (auto *data = callee.as<Data>(); data && !data->args) {
     auto scope = std::make_shared<Scope>(globals);
     if (bind(data->decl->parameters, args, scope, frame, NameKind::Hyperparameter,

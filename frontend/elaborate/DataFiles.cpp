@@ -1,4 +1,5 @@
 //===- DataFiles.cpp - what the source of a data declaration holds ---------===//
+#include "frontend/elaborate/Streams.h"
 #include "frontend/elaborate/TrainElaborator.h"
 
 #include "frontend/AstWalk.h"
@@ -33,6 +34,8 @@ public:
 
   /// False after a report.
   bool open() {
+    if (isStream(decl) && !made.format.empty())
+      return true; // rows that were taken of it
     const ast::NameExpr *root = ast::rootName(*decl.source);
     made.format = root ? root->name : "";
     struct Row {

@@ -1,8 +1,7 @@
 //===- DataSources.cpp - data declarations --------------------------------===//
 #include "frontend/elaborate/Patterns.h"
+#include "frontend/elaborate/Streams.h"
 #include "frontend/elaborate/TrainElaborator.h"
-
-#include "frontend/AstWalk.h"
 
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -24,7 +23,9 @@ static bool sameArguments(const Scope &a, const Scope &b) {
 
 std::optional<int64_t> TrainElaborator::source(const Data &data, Span span) {
   plan::Plan &plan = out->plan;
-  const std::string &name = data.decl->name.text;
+  std::string name = data.decl->name.text;
+  if (isTaken(data))
+    name += ".take(" + std::to_string(data.rows) + ")";
   for (size_t i = 0; i < plan.sources.size(); ++i)
     if (plan.sources[i].name == name) {
       // Its set is made once: other arguments would be ignored.
@@ -35,6 +36,8 @@ std::optional<int64_t> TrainElaborator::source(const Data &data, Span span) {
   plan::Source made;
   made.name = name;
   made.spec = e.diags.sources().describe(data.decl->name.span);
+  if (isTaken(data))
+    made.format = "synthetic";
   InstantiationScope chain(e.diags, "data " + name, span);
   OpBuilder::InsertionGuard guard(e.builder);
   if (!dataSocket(data, made, span))
@@ -43,17 +46,11 @@ std::optional<int64_t> TrainElaborator::source(const Data &data, Span span) {
   return static_cast<int64_t>(plan.sources.size()) - 1;
 }
 
-/// Whether rows of it are drawn as long as somebody takes them.
-bool TrainElaborator::isEndless(const ast::DataDecl &data) {
-  const ast::NameExpr *root = ast::rootName(*data.source);
-  return root && root->name == "stream";
-}
-
 /// What the draws of a declaration follow: a seed of its own, the run's, or neither. The rows of a stream come as the rows
 /// of a shuffled set do, by the stream `order` of the run's seed.
 bool TrainElaborator::seedDraws(const ast::DataDecl &decl, plan::Source &made, Frame &frame) {
   auto *name = ast::dynCast<ast::NameExpr>(decl.seed.get());
-  made.followsSeed = decl.seed ? name && name->name == "run" : isEndless(decl);
+  made.followsSeed = decl.seed ? name && name->name == "run" : isStream(decl);
   e.drawStream = made.followsSeed ? nd::Stream::order : nd::Stream::data;
   if (!decl.seed || made.followsSeed)
     return true;
@@ -63,6 +60,14 @@ bool TrainElaborator::seedDraws(const ast::DataDecl &decl, plan::Source &made, F
   Tensor number = e.materialise(Const{double(*seed), Elem::Real, true, decl.name.text + ".seed"}, decl.seed->span);
   e.drawSeed = e.create<nd::CastOp>(decl.seed->span, number.value, e.builder.getI64Type());
   return true;
+}
+
+/// Rows that are taken of a stream are no rows that a train sees: their draws have a seed of their own beside the stream's. What
+/// is `fixed` they have in common.
+mlir::Value TrainElaborator::seedOfTaken(Span span) {
+  constexpr int64_t apart = int64_t(1) << 60;
+  mlir::Value own = e.tensor(e.integer(apart, span), span)->value;
+  return e.drawSeed ? e.create<nd::AddOp>(span, e.drawSeed, own) : own;
 }
 
 /// Elaborates the items of a declaration as code on a chunk of rows.
@@ -75,9 +80,9 @@ bool TrainElaborator::dataSocket(const Data &data, plan::Source &made, Span span
     if (!e.bind(decl.parameters, {}, args, frame, NameKind::Hyperparameter, "the data `" + decl.name.text + "`", span))
       return false;
   }
-  made.function = "data_" + decl.name.text;
+  made.function = "data_" + decl.name.text + (isTaken(data) ? "_take_" + std::to_string(data.rows) : "");
   made.rows = data.rows;
-  sourceArgs[decl.name.text] = args;
+  sourceArgs[made.name] = args;
   SourceParts parts;
   if (!openSource(decl, args, made, parts))
     return false;
@@ -183,8 +188,11 @@ std::optional<Tensor> TrainElaborator::rowItem(DataItems &items, const ast::Data
   if (type && !e.declaredShape(*type, items.scope, declared.shape, declared.elem, &declared.classes))
     return std::nullopt;
   Attribute here = e.place;
+  llvm::SaveAndRestore seed(e.drawSeed);
   if (item.fixed)
     e.place = {};
+  else if (isStream(items.decl) && !items.made.isEndless())
+    e.drawSeed = seedOfTaken(name.span);
   auto *let = ast::dynCast<ast::LetStmt>(item.binding.get());
   Value value;
   if (let)

@@ -1,5 +1,6 @@
 //===- DataSplits.cpp - which rows a set takes -----------------------------===//
 #include "frontend/elaborate/Patterns.h"
+#include "frontend/elaborate/Streams.h"
 #include "frontend/elaborate/TrainElaborator.h"
 
 #include <cmath>
@@ -147,16 +148,18 @@ bool TrainElaborator::split(const Data &data, int64_t all, bool isText, plan::Se
 
 std::optional<int64_t> TrainElaborator::set(const Data &data, Span span) {
   plan::Plan &plan = out->plan;
-  if (isEndless(*data.decl) && data.decl->hasSplit) {
+  if (isStream(*data.decl) && data.decl->hasSplit) {
     reportEndless(*data.decl, data.decl->split.empty() ? data.decl->name.span : data.decl->split.front().span, "it has no parts",
-                  "leave `split` out; for an eval declare a set of its own, `synthetic(1_000) { … }`");
+                  "leave `split` out; `" + data.decl->name.text + ".take(1_000)` is a set");
     return std::nullopt;
   }
-  if (isEndless(*data.decl) && data.rows == 0) {
-    reportEndless(*data.decl, span, "an eval of it would not end", "declare a set for the eval: `synthetic(1_000) { … }`");
+  if (isStream(*data.decl) && data.rows == 0) {
+    reportEndless(*data.decl, span, "an eval of it would not end", "take a set of it: `" + data.decl->name.text + ".take(1_000)`");
     return std::nullopt;
   }
   std::string name = data.decl->name.text + (data.split.empty() ? "" : "." + data.split);
+  if (isTaken(data))
+    name += "(" + std::to_string(data.rows) + ")";
   auto sourceIndex = source(data, span);
   if (!sourceIndex)
     return std::nullopt;
@@ -171,7 +174,7 @@ std::optional<int64_t> TrainElaborator::set(const Data &data, Span span) {
   made.fieldArenas.assign(from.fields.size(), -1);
   auto windows = textWindows.find(from.name);
   bool isText = windows != textWindows.end();
-  if (!split(data, from.rows, isText, made))
+  if (!isTaken(data) && !split(data, from.rows, isText, made))
     return std::nullopt;
   if (made.rows < 1) {
     e.diags.report(Diag::split_empty, span, name);

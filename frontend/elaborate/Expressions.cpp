@@ -1,6 +1,7 @@
 //===- Expressions.cpp - names, operators, indexing -----------------------===//
 #include "frontend/elaborate/Elaborator.h"
 #include "frontend/elaborate/RunResult.h"
+#include "frontend/elaborate/Streams.h"
 
 #include <cmath>
 #include <limits>
@@ -208,6 +209,10 @@ Value Elaborator::evaluateMember(const ast::MemberExpr &expr, Frame &frame) {
     if (auto *run = value.as<std::shared_ptr<RunResult>>())
       return (*run)->member(names, i, diags, span);
     if (auto *data = value.as<Data>(); data && data->split.empty()) {
+      if (isStream(*data->decl) && name == takenRows) {
+        value = Value(Data{data->decl, takenRows, data->args, 0}, span);
+        continue;
+      }
       std::vector<std::string> splits;
       for (auto &part : data->decl->split)
         if (part.name.text != "seed")

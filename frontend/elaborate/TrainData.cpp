@@ -1,4 +1,5 @@
 //===- TrainData.cpp - the batches that a train takes ---------------------===//
+#include "frontend/elaborate/Streams.h"
 #include "frontend/elaborate/TrainElaborator.h"
 
 using namespace mlir;
@@ -32,7 +33,7 @@ std::optional<Batching> TrainElaborator::batching(const std::vector<ast::SourceO
   return said;
 }
 
-void TrainElaborator::reportEndless(const ast::DataDecl &data, Span span, const char *why, const char *help) {
+void TrainElaborator::reportEndless(const ast::DataDecl &data, Span span, const char *why, const std::string &help) {
   e.diags.report(Diag::data_endless, span, data.name.text, why)
       .note(data.name.span, "`" + data.name.text + "` is a `stream`: rows are drawn as long as somebody takes them")
       .help(help);
@@ -85,7 +86,7 @@ bool TrainElaborator::openData(const Clauses &clauses) {
     return false;
   }
   auto options = batching(otherOptions ? change->part->sourceOptions : source.options, optionFrame);
-  if (!options || (isEndless(*data->decl) && !batchesOfStream(*data, *options, written.span)))
+  if (!options || (isStream(*data->decl) && !isTaken(*data) && !batchesOfStream(*data, *options, written.span)))
     return false;
   auto setIndex = set(*data, written.span);
   if (!setIndex)

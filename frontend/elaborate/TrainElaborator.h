@@ -140,7 +140,7 @@ private:
   bool openData(const Clauses &clauses);
   std::optional<Batching> batching(const std::vector<ast::SourceOption> &options, Frame &frame);
   bool batchesOfStream(Data &data, const Batching &options, Span span);
-  void reportEndless(const ast::DataDecl &data, Span span, const char *why, const char *help);
+  void reportEndless(const ast::DataDecl &data, Span span, const char *why, const std::string &help);
 
   // Objective.cpp
   bool objective(const Clauses &clauses);
@@ -293,9 +293,9 @@ private:
   Value clock(run::ClockKind kind, Span span);
 
   // DataSources.cpp
-  static bool isEndless(const ast::DataDecl &data);
   std::optional<int64_t> source(const Data &data, Span span);
   bool seedDraws(const ast::DataDecl &data, plan::Source &made, Frame &frame);
+  mlir::Value seedOfTaken(Span span);
   bool makeItems(DataItems &items);
   bool dataSocket(const Data &data, plan::Source &made, Span span);
   void bindRow(DataItems &items);
