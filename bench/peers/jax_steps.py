@@ -1,4 +1,5 @@
 """What the peers in JAX have in common: AdamW over batches in order, and the answers to `round` and `losses`."""
+import functools
 import json
 import sys
 import time
@@ -22,6 +23,22 @@ def step(loss_of, p, state, x, y):
     loss, grads = jax.value_and_grad(loss_of)(p, x, y)
     updates, state = rule.update(grads, state, p)
     return optax.apply_updates(p, updates), state, loss
+
+
+def scanned(loss_of, sizes, x, y):
+    """run(p, state) of `serve`, as one scan over STEPS steps."""
+
+    def scan_step(carry, t):
+        rows = (t % sizes.batches) * sizes.batch + jnp.arange(sizes.batch)
+        p, state, loss = step(loss_of, *carry, x[rows], y[rows])
+        return (p, state), loss
+
+    @functools.partial(jax.jit, donate_argnums=(0, 1))
+    def run(p, state):
+        (p, state), losses = jax.lax.scan(scan_step, (p, state), jnp.arange(STEPS))
+        return p, state, losses
+
+    return run
 
 
 def serve(run, parameters):

@@ -5,14 +5,12 @@
     round      times one scan of STEPS steps, prints seconds a step
     losses     prints the losses of the first STEPS steps
 """
-import functools
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import jax
-import jax.numpy as jnp
 import optax
 
 import jax_steps
@@ -27,16 +25,4 @@ def loss_of(p, x, y):
     return optax.softmax_cross_entropy_with_integer_labels(h @ p[4] + p[5], y).mean()
 
 
-def step(carry, t):
-    rows = (t % sizes.batches) * sizes.batch + jnp.arange(sizes.batch)
-    p, state, loss = jax_steps.step(loss_of, *carry, x[rows], y[rows])
-    return (p, state), loss
-
-
-@functools.partial(jax.jit, donate_argnums=(0, 1))
-def run(p, state):
-    (p, state), losses = jax.lax.scan(step, (p, state), jnp.arange(jax_steps.STEPS))
-    return p, state, losses
-
-
-jax_steps.serve(run, parameters)
+jax_steps.serve(jax_steps.scanned(loss_of, sizes, x, y), parameters)
