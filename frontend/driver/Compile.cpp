@@ -94,6 +94,7 @@ bool lowerToNd(ModuleOp module, DiagnosticEngine &diags, const StageHook &hook, 
               step("differentiate", [](OpPassManager &pm) { pm.addPass(expand::createExpandGradientsPass()); }) &&
               step("expand", [](OpPassManager &pm) {
                 pm.addPass(expand::createExpandLeavesPass());
+                pm.addNestedPass<func::FuncOp>(expand::createMergeReadsPass());
                 pm.addNestedPass<func::FuncOp>(createCanonicalizerPass());
                 pm.addNestedPass<func::FuncOp>(createCSEPass());
               });

@@ -35,4 +35,13 @@ def ExpandLeavesPass : Pass<"dyn-expand-leaves", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dyn::nd::NdDialect", "::mlir::func::FuncDialect"];
 }
 
+def MergeReadsPass : Pass<"merge-reads", "::mlir::func::FuncOp"> {
+  let summary = "what was read before is not read again";
+  let description = [{
+    A read of the same elements of an arena, or of the same facts of the batch or the clock, with no write to them in
+    between, is the earlier one. Common subexpressions are then found across emits and guards: the gradients of single
+    examples share their forward pass with the loss. Example: test/passes/expand/merge-reads.mlir.
+  }];
+}
+
 #endif // DYN_PASSES_EXPAND_PASSES_TD
