@@ -4,7 +4,7 @@ import json
 import pathlib
 
 SPEC = """\
-# {inputs}-{hidden}-{hidden}-{classes}, relu, batch {batch} in file order, AdamW, f32.
+# {inputs}-{hidden}-{hidden}-{classes}, relu, batch {batch} in file order, f32.
 
 data points = csv("points.csv") {{
   x: [{inputs}]             = columns[0:{inputs}]/16
@@ -25,10 +25,11 @@ train mlp(length: int = 100) {{
   data      points batch {batch} drop
   model     net = three()
   loss      cross_entropy(net(x), label)
-  optimizer adamw(lr=1e-4, weight_decay=0.01)
+  optimizer {rule}
   steps     length
 }}
-"""
+
+{declarations}"""
 
 
 @dataclasses.dataclass
@@ -38,6 +39,8 @@ class Mlp:
     classes: int
     batch: int
     batches: int = 4
+    rule: str = "adamw(lr=1e-4, weight_decay=0.01)"
+    declarations: str = ""  # what `rule` needs beside the library
 
     @property
     def name(self):

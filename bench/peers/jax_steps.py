@@ -25,7 +25,11 @@ def step(loss_of, p, state, x, y):
     return optax.apply_updates(p, updates), state, loss
 
 
-def scanned(loss_of, sizes, x, y):
+def norm(tree):
+    return jnp.sqrt(sum((a * a).sum() for a in tree))
+
+
+def scanned(loss_of, sizes, x, y, step=step):
     """run(p, state) of `serve`, as one scan over STEPS steps."""
 
     def scan_step(carry, t):

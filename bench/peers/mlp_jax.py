@@ -10,19 +10,9 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-import jax
-import optax
-
 import jax_steps
 import mlp_files
+from mlp_loss import loss_of
 
 sizes, x, y, parameters = jax_steps.open_points(mlp_files.read)
-
-
-def loss_of(p, x, y):
-    h = jax.nn.relu(x @ p[0] + p[1])
-    h = jax.nn.relu(h @ p[2] + p[3])
-    return optax.softmax_cross_entropy_with_integer_labels(h @ p[4] + p[5], y).mean()
-
-
 jax_steps.serve(jax_steps.scanned(loss_of, sizes, x, y), parameters)
