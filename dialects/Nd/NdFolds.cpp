@@ -212,13 +212,69 @@ OpFoldResult TransposeOp::fold(FoldAdaptor) {
   return getResult();
 }
 
-// slice of everything
-OpFoldResult SliceOp::fold(FoldAdaptor) { return inPlaceOf(*this, getInput()); }
+// slice of everything; slice(slice(x)) is one slice; a slice within one piece of a concat is one of the piece
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  if (OpFoldResult same = inPlaceOf(*this, getInput()))
+    return same;
+  SmallVector<int64_t> offsets(getOffsets());
+  if (auto inner = getInput().getDefiningOp<SliceOp>()) {
+    SmallVector<int64_t> strides(getStrides());
+    for (auto [d, offset] : llvm::enumerate(offsets)) {
+      offset = inner.getOffsets()[d] + inner.getStrides()[d] * offset;
+      strides[d] *= inner.getStrides()[d];
+    }
+    setOffsets(offsets);
+    setStrides(strides);
+    getInputMutable().assign(inner.getInput());
+    return getResult();
+  }
+  auto concat = getInput().getDefiningOp<ConcatOp>();
+  if (!concat)
+    return {};
+  int64_t &at = offsets[concat.getDim()];
+  int64_t size = getSizes()[concat.getDim()], last = at + std::max<int64_t>(size - 1, 0) * getStrides()[concat.getDim()];
+  for (Value piece : concat.getInputs()) {
+    RankedTensorType type = typeOf(piece);
+    int64_t extent = type.getDimSize(concat.getDim());
+    if (at >= 0 && last < extent && type.getEncoding() == typeOf(concat).getEncoding()) {
+      setOffsets(offsets);
+      getInputMutable().assign(piece);
+      return getResult();
+    }
+    at -= extent;
+    last -= extent;
+  }
+  return {};
+}
 // pad by nothing
 OpFoldResult PadOp::fold(FoldAdaptor) { return inPlaceOf(*this, getInput()); }
-// concat of one
+
+/// What `inputs` are one slice after the other of along `dim`, all of it; null if they are not.
+static Value wholeOf(OperandRange inputs, int64_t dim) {
+  int64_t next = 0;
+  Value whole;
+  for (Value input : inputs) {
+    auto slice = input.getDefiningOp<SliceOp>();
+    if (!slice || (whole && slice.getInput() != whole))
+      return {};
+    whole = slice.getInput();
+    for (auto [d, extent] : llvm::enumerate(shapeOf(whole))) {
+      bool along = int64_t(d) == dim;
+      if (slice.getStrides()[d] != 1 || slice.getOffsets()[d] != (along ? next : 0) ||
+          (!along && slice.getSizes()[d] != extent))
+        return {};
+    }
+    next += slice.getSizes()[dim];
+  }
+  return next == shapeOf(whole)[dim] ? whole : Value();
+}
+
+// concat of one; concat of all pieces of x is x
 OpFoldResult ConcatOp::fold(FoldAdaptor) {
-  return getInputs().size() == 1 ? inPlaceOf(*this, getInputs()[0]) : OpFoldResult();
+  if (getInputs().size() == 1)
+    return inPlaceOf(*this, getInputs()[0]);
+  Value whole = wholeOf(getInputs(), getDim());
+  return whole && whole.getType() == getType() ? whole : Value();
 }
 // reduce over no dimension
 OpFoldResult ReduceOp::fold(FoldAdaptor) { return getDims().empty() ? inPlaceOf(*this, getInput()) : OpFoldResult(); }
