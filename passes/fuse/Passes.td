@@ -17,6 +17,17 @@ def SettleDerivativesPass : Pass<"settle-derivatives", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::dyn::nd::NdDialect"];
 }
 
+def HoistInvariantsPass : Pass<"hoist-invariants", "::mlir::func::FuncOp"> {
+  let summary = "what every pass of a loop makes alike is made once";
+  let description = [{
+    Ops of an `nd.scan` that use nothing of its body move in front of it where they cost more than an instruction an
+    element and their result is of a size to keep; so does what they read. What only moves elements about is copied
+    back for readers inside, where `fuse-kernels` takes it into their loops. Runs on nd, before it.
+    Example: test/passes/fuse/hoist-invariants.mlir.
+  }];
+  let dependentDialects = ["::dyn::nd::NdDialect"];
+}
+
 def FuseKernelsPass : Pass<"fuse-kernels", "::mlir::func::FuncOp"> {
   let summary = "array ops become few loops with several outputs";
   let description = [{

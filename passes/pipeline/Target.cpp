@@ -29,6 +29,7 @@ void addCleaning(OpPassManager &pm) {
 /// nd -> fused: contractions become products or plain loops, then everything becomes kernels.
 void addFusion(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(fuse::createSettleDerivativesPass());
+  pm.addNestedPass<func::FuncOp>(fuse::createHoistInvariantsPass());
   addCleaning(pm);
   pm.addNestedPass<func::FuncOp>(contract::createReassociatePass());
   addCleaning(pm);
