@@ -28,7 +28,6 @@ const Refused table[] = {
     {Kind::MinimizeStmt, "`minimize` is", "give the train a `loss` and an `optimizer`"},
     {Kind::RestoreStmt, "`restore` is", ""},
     {Kind::PlotStmt, "`plot` is", ""},
-    {Kind::CheckpointClause, "`checkpoint` is", ""},
     {Kind::ParticipationClause, "`participation` is", ""},
     {Kind::ClientsClause, "`clients` is", ""},
     {Kind::SharedClause, "`shared` is", ""},
@@ -123,10 +122,6 @@ private:
       live(*parameters);
     if (auto *data = dynCast<DataDecl>(&decl))
       return source(*data);
-    if (auto *experiment = dynCast<ExperimentDecl>(&decl))
-      for (auto &stmt : experiment->body->statements)
-        if (isa<SeedStmt>(stmt.get()))
-          refuse(stmt->span, "`seed` in an experiment is", "write `with seed = …`, or run with `--seed`");
     auto *rule = dynCast<RuleDecl>(&decl);
     return rule && this->rule(*rule);
   }
@@ -248,8 +243,6 @@ private:
   //===--------------------------------------------------------------------===//
 
   bool runStatement(const RunStmt &run) {
-    if (run.variant.fork)
-      return refuseWord(run.variant.span, "fork");
     for (const Change &change : run.variant.changes) {
       if (!change.removed.empty())
         return refuseWord(change.span, "without");

@@ -19,10 +19,10 @@ Feed::Feed(const plan::Feed &plan, int64_t rows, uint64_t key)
 
 /// Whole batches, but for the last of a pass, which row 0 pads.
 void Feed::fillAhead() {
-  aheadFrom = position;
-  int64_t count = std::min(aheadRows, usable - position);
-  aheadEnd = position + count;
-  order.fill(position, count, ahead.data());
+  aheadFrom = at;
+  int64_t count = std::min(aheadRows, usable - at);
+  aheadEnd = at + count;
+  order.fill(at, count, ahead.data());
   std::fill(ahead.begin() + count, ahead.end(), 0);
 }
 
@@ -37,21 +37,31 @@ void Feed::fillPlain(int64_t from, DynBatch &batch) {
 }
 
 void Feed::next(DynBatch &batch) {
-  if (position >= usable) {
-    position = aheadFrom = aheadEnd = 0;
+  if (at >= usable) {
+    at = aheadFrom = aheadEnd = 0;
     if (shuffle)
       order = Permutation(mixKeys(key, static_cast<uint64_t>(finished)), rows);
   }
   if (shuffle) {
-    if (position < aheadFrom || position >= aheadEnd)
+    if (at < aheadFrom || at >= aheadEnd)
       fillAhead();
-    batch = {ahead.data() + (position - aheadFrom), std::min(capacity, usable - position)};
+    batch = {ahead.data() + (at - aheadFrom), std::min(capacity, usable - at)};
   } else {
-    fillPlain(position, batch);
+    fillPlain(at, batch);
   }
-  position += capacity;
-  if (position >= usable)
+  at += capacity;
+  if (at >= usable)
     ++finished;
+}
+
+void Feed::moveTo(FeedPosition position) {
+  at = position.rows;
+  finished = position.passes;
+  aheadFrom = aheadEnd = 0;
+  // At the end of a pass it is counted, and its order still stands.
+  int64_t pass = at >= usable && finished > 0 ? finished - 1 : finished;
+  if (shuffle)
+    order = Permutation(mixKeys(key, static_cast<uint64_t>(pass)), rows);
 }
 
 void Feed::rewind() { orderPosition = 0; }

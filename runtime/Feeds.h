@@ -11,6 +11,11 @@
 
 namespace dyn {
 
+/// Where an endless stream of batches stands: rows of the present pass, and passes before.
+struct FeedPosition {
+  int64_t rows = 0, passes = 0;
+};
+
 /// A stream of batches of the rows of one set. Pass p of a shuffled feed visits its rows in an order that
 /// depends on (key, p) alone; nothing is stored but a few batches.
 class Feed {
@@ -22,6 +27,9 @@ public:
   void next(DynBatch &batch);
   /// Whole passes that next() has finished.
   int64_t passes() const { return finished; }
+  FeedPosition position() const { return {at, finished}; }
+  /// The next batch is the one that follows in the stream of this feed.
+  void moveTo(FeedPosition position);
 
   /// One pass in plain order, for evaluation.
   void rewind();
@@ -34,7 +42,7 @@ private:
   bool shuffle;
   uint64_t key;
   Permutation order;
-  int64_t position = 0, finished = 0, orderPosition = 0;
+  int64_t at = 0, finished = 0, orderPosition = 0;
   int64_t filledFrom = -1; ///< plain order: rows now in the buffer start here
   std::vector<int64_t> buffer;
   /// Shuffled rows of a few batches from position aheadFrom on: small batches are cheaper made together.

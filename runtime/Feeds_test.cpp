@@ -30,6 +30,19 @@ TEST(Feeds, aShuffledPassHasEveryRowOnceAndPassesDiffer) {
   EXPECT_EQ(pass(again, 3), first);
 }
 
+TEST(Feeds, aStreamGoesOnWhereAnotherStood) {
+  for (bool shuffle : {false, true})
+    for (bool drop : {false, true})
+      for (int64_t before = 0; before < 9; ++before) {
+        plan::Feed plan{"f", 0, 4, shuffle, drop};
+        Feed whole(plan, 10, 7), other(plan, 10, 7);
+        pass(whole, before);
+        other.moveTo(whole.position());
+        EXPECT_EQ(other.passes(), whole.passes());
+        EXPECT_EQ(pass(other, 7), pass(whole, 7)) << before;
+      }
+}
+
 TEST(Feeds, aShortLastBatchIsPaddedWithRowZero) {
   for (bool shuffle : {false, true}) {
     Feed feed({"f", 0, 4, shuffle, false}, 6, 7);

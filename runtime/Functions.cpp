@@ -103,6 +103,8 @@ void dyn_emit(DynContext *ctx, int64_t metric, int32_t element, const void *valu
 }
 
 int32_t dyn_loop_next(DynContext *ctx) {
+  if (ctx->status == DYN_OK)
+    ctx->runtime->betweenSteps();
   if (ctx->status != DYN_OK || ctx->clock.step >= ctx->clock.total)
     return 0;
   if (DynRuntime::interrupted()) {

@@ -165,6 +165,7 @@ struct Plan {
   std::vector<Set> sets;
   std::vector<Feed> feeds; ///< feed 0, if any, is the train's own: it defines the epoch
   std::vector<Event> events;
+  int64_t checkpoint = -1;       ///< the event at which the run is kept as it is; -1: never
   std::vector<Metric> metrics;
   std::vector<Number> numbers;
   std::vector<Product> products;

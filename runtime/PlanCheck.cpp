@@ -28,6 +28,7 @@ public:
       bool known = event.kind == "step" || event.kind == "epoch" || event.kind == "end" || event.kind == "at";
       need(known && event.every >= 1, "event " + event.kind, "is of no known kind, or every 0");
     }
+    need(plan.checkpoint == -1 || in(plan.checkpoint, plan.events), "checkpoint", "names an event that is not there");
     for (const plan::Metric &metric : plan.metrics)
       elements(metric.shape, "metric " + metric.name);
     for (size_t i = 0; i < plan.parts.size(); ++i)

@@ -26,7 +26,11 @@ Expected<RunFolder> RunFolder::claim(const std::string &directory) {
     return Status::error("another run writes to `" + directory +
                          "`; wait for its end, or name another folder with `--out`");
   // What cannot be taken away cannot be written either, and is reported when it is.
-  std::filesystem::remove(std::filesystem::path(directory) / "final.safetensors", error);
+  for (auto &entry : std::filesystem::directory_iterator(directory, error)) {
+    std::string name = entry.path().filename().string();
+    if (name == "final.safetensors" || (name.starts_with("step-") && name.ends_with(".safetensors")))
+      std::filesystem::remove(entry.path(), error);
+  }
   return folder;
 }
 

@@ -4,7 +4,6 @@
 #include "runtime/Ending.h"
 #include "runtime/PlanCheck.h"
 #include "runtime/Random.h"
-#include "runtime/Safetensors.h"
 #include "runtime/SessionInternals.h"
 #include "runtime/data/Loader.h"
 #include "runtime/sinks/Jsonl.h"
@@ -53,7 +52,10 @@ std::array<uint64_t, 4> makeKeys(const plan::Plan &plan) {
   return keys;
 }
 
+} // namespace
+
 void makeFeeds(DynRuntime &runtime) {
+  runtime.feeds.clear();
   for (size_t i = 0; i < runtime.plan.feeds.size(); ++i) {
     const plan::Feed &feed = runtime.plan.feeds[i];
     uint64_t key = mixKeys(runtime.ctx.seeds[static_cast<size_t>(Stream::order)], i);
@@ -61,6 +63,8 @@ void makeFeeds(DynRuntime &runtime) {
   }
   runtime.batches.resize(runtime.feeds.size());
 }
+
+namespace {
 
 void makeContext(DynRuntime &runtime) {
   for (const plan::Number &number : runtime.plan.numbers)
@@ -242,6 +246,8 @@ Expected<std::unique_ptr<Session>> Session::create(plan::Plan plan, EntryLookup 
   runtime->options = std::move(options);
   if (!runtime->lookup(runtime->plan.entry))
     return Status::error("the program has no entry point `" + runtime->plan.entry + "`; compile it again");
+  if (Status kept = checkpointsFit(*runtime); !kept.isOk())
+    return kept;
   std::vector<plan::Arena> wanted = runtime->plan.arenas;
   const LoadedSets *shared = runtime->options.sets.get();
   if (shared)
@@ -319,15 +325,10 @@ Outcome Session::run() {
     outcome.status = DYN_BROKEN_BOUND;
   bool worthKeeping = outcome.status == DYN_OK || outcome.status == DYN_INTERRUPTED;
   if (worthKeeping && !runtime->options.directory.empty()) {
-    std::vector<TensorView> tensors;
-    for (const plan::Leaf &leaf : runtime->plan.kept())
-      tensors.push_back({leaf.path, leaf.element, leaf.shape, data(leaf)});
-    for (const plan::Leaf &leaf : runtime->plan.states)
-      if (leaf.owner == plan::modelOwner)
-        tensors.push_back({leaf.path, leaf.element, leaf.shape, data(leaf)});
-    Status status = writeSafetensors(runtime->options.directory + "/final.safetensors", tensors);
-    if (outcome.output.isOk())
-      outcome.output = status;
+    Status status = writeArrays(*runtime, runtime->options.directory + "/final.safetensors");
+    for (const Status &each : {runtime->checkpointFile, status})
+      if (outcome.output.isOk())
+        outcome.output = each;
   }
   if (worthKeeping && !runtime->plan.parts.empty())
     takeProfile(*runtime, outcome);
@@ -345,11 +346,12 @@ void Session::setNumbers(const std::vector<plan::Number> &numbers) {
     runtime->numbers[i] = numbers[i].value;
 }
 
+const std::vector<std::shared_ptr<const Checkpoint>> &Session::checkpoints() const { return runtime->checkpoints; }
 const MetricSeries &Session::series() const { return runtime->series; }
 void Session::abandon() { runtime->metrics.hush(); }
 
 const void *Session::data(const plan::Leaf &leaf) const {
-  return static_cast<const char *>(runtime->arenas[leaf.arena]) + leaf.offset * plan::sizeOf(leaf.element);
+  return memoryOf(*runtime, leaf);
 }
 
 } // namespace dyn

@@ -14,6 +14,7 @@
 #define DYN_RUNTIME_SESSION_H
 
 #include "runtime/Arena.h"
+#include "runtime/Checkpoint.h"
 #include "runtime/Device.h"
 #include "runtime/Metrics.h"
 #include "runtime/Plan.h"
@@ -52,6 +53,8 @@ struct SessionOptions {
   bool catchInterrupt = false; ///< an InterruptScope around the run
   std::shared_ptr<const LoadedSets> sets; ///< of another session: load() has nothing to do
   std::vector<std::unique_ptr<Sink>> sinks; ///< more places for metrics
+  bool keepCheckpoints = false; ///< those of the plan, in memory, for runs that begin there
+  std::shared_ptr<const Checkpoint> start; ///< where the run begins; null: at its initial values
 };
 
 /// How a run ended.
@@ -90,6 +93,8 @@ public:
   /// Other values for the plan's numbers, as many and in the same order; of a loop that is held, or before the run.
   /// The next step reads them.
   void setNumbers(const std::vector<plan::Number> &numbers);
+  /// Kept by keepCheckpoints, in their order.
+  const std::vector<std::shared_ptr<const Checkpoint>> &checkpoints() const;
   /// Series kept by keepSeries: complete once the run is over, and while its loop is held.
   const MetricSeries &series() const;
   /// Where the time of a run went that is over and did not fail; null when its plan has no parts.

@@ -43,6 +43,8 @@ struct DynRuntime {
   dyn::AllocationHooks hooks;
   dyn::PartClock clock; ///< of the plan's parts
   std::optional<dyn::Profile> profile; ///< once a run with parts is over
+  std::vector<std::shared_ptr<const dyn::Checkpoint>> checkpoints;
+  dyn::Status checkpointFile; ///< the first file of a checkpoint that could not be written
   std::unique_ptr<dyn::Device::Queue> queue; ///< of the session's device; null: it has none
   std::string deviceError; ///< why status is DYN_DEVICE_FAILED
   std::string dataError;   ///< why status is DYN_BAD_DATA
@@ -55,8 +57,15 @@ struct DynRuntime {
   bool due(int64_t event) const;
   /// The next batch of a feed whose source is endless: all rows that its set holds, made anew. No pass ever ends.
   void makeBatch(size_t feed);
+  /// Between two steps, the first and the last included: begins where the options say, keeps checkpoints that are due.
+  void betweenSteps();
   /// Ends the run if something failed on the device.
   void noteDevice(dyn::Status status);
 };
+
+namespace dyn {
+/// The feeds of a session at their beginning, by the keys of its context.
+void makeFeeds(DynRuntime &runtime);
+} // namespace dyn
 
 #endif // DYN_RUNTIME_SESSIONINTERNALS_H

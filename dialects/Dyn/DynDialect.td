@@ -63,7 +63,17 @@ def Dyn_LeavesAttr : Dyn_RangeEncoding<"Leaves", "leaves"> {
 
 def Dyn_TreeAttr : Dyn_RangeEncoding<"Tree", "tree"> {
   let summary = "a whole tree: the same bytes as its leaves, one value";
-  let description = [{A visible reduction takes all elements of all leaves.}];
+  let description = [{
+    A visible reduction takes all elements of all leaves. In a train all trees have the parameters' paths, which need not
+    be said; those of finished runs, which meet in an experiment, say theirs:
+    `tensor<650xf64, #dyn.tree<[[64, 10], [10]], ["net.W", "net.b"]>>`.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::DenseI64ArrayAttr">:$shapes,
+                        OptionalArrayRefParameter<"::mlir::StringAttr">:$paths);
+  let assemblyFormat = "`<` `[` $shapes `]` (`,` `[` $paths^ `]`)? `>`";
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<::mlir::DenseI64ArrayAttr>":$shapes), [{
+    return $_get($_ctxt, shapes, ::llvm::ArrayRef<::mlir::StringAttr>());
+  }]>];
 }
 
 def Dyn_PerLeafAttr : Dyn_Encoding<"PerLeaf", "per_leaf"> {

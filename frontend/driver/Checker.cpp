@@ -222,7 +222,7 @@ std::shared_ptr<elab::RunResult> Checker::checkTrain(const elab::TrainRequest &r
     sketch->series[metric.name] = series;
   }
   for (const plan::Leaf &leaf : elaborated->plan.params)
-    sketch->leaves[leaf.path] = elab::Value();
+    sketch->leaves.emplace_back(leaf.path, elab::Value());
   for (auto &[name, binding] : elaborated->scope->names)
     if (auto *number = binding.value.as<elab::Const>())
       sketch->hyperparameters[name] = number->number;

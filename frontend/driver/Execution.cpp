@@ -53,6 +53,37 @@ EntryLookup Code::lookup() const {
 // What a run left
 //===----------------------------------------------------------------------===//
 
+static elab::Elem elemOf(plan::Element element) {
+  return element == plan::Element::i64  ? elab::Elem::Int
+         : element == plan::Element::i1 ? elab::Elem::Bool
+                                        : elab::Elem::Real;
+}
+
+std::shared_ptr<elab::Series> arrayOf(const Session &session, const plan::Leaf &leaf) {
+  auto array = std::make_shared<elab::Series>();
+  array->name = leaf.path;
+  array->elem = elemOf(leaf.element);
+  array->shape.assign(leaf.shape.begin(), leaf.shape.end());
+  int64_t count = array->width();
+  const void *data = session.data(leaf);
+  for (int64_t i = 0; i < count; ++i)
+    switch (leaf.element) {
+    case plan::Element::f32:
+      array->values.push_back(static_cast<const float *>(data)[i]);
+      break;
+    case plan::Element::f64:
+      array->values.push_back(static_cast<const double *>(data)[i]);
+      break;
+    case plan::Element::i64:
+      array->values.push_back(static_cast<double>(static_cast<const int64_t *>(data)[i]));
+      break;
+    case plan::Element::i1:
+      array->values.push_back(static_cast<const uint8_t *>(data)[i] != 0);
+      break;
+    }
+  return array;
+}
+
 /// Metrics and parameters of a session as values of an experiment.
 static std::shared_ptr<elab::RunResult> resultOf(Session &session) {
   auto result = std::make_shared<elab::RunResult>();
@@ -68,19 +99,12 @@ static std::shared_ptr<elab::RunResult> resultOf(Session &session) {
     }
     result->series[metric.name] = series;
   }
-  for (const plan::Leaf &leaf : session.plan().kept()) {
-    auto values = std::make_shared<elab::Series>();
-    values->name = leaf.path;
-    int64_t count = 1;
-    for (int64_t size : leaf.shape)
-      count *= size;
-    values->shape.assign(leaf.shape.begin(), leaf.shape.end());
-    for (int64_t i = 0; i < count; ++i)
-      values->values.push_back(leaf.element == plan::Element::f64
-                                   ? static_cast<const double *>(session.data(leaf))[i]
-                                   : static_cast<const float *>(session.data(leaf))[i]);
-    result->leaves[leaf.path] = elab::Value(values);
-  }
+  for (const plan::Leaf &leaf : session.plan().kept())
+    result->leaves.emplace_back(leaf.path, elab::Value(arrayOf(session, leaf)));
+  for (const plan::Leaf &state : session.plan().states)
+    if (state.owner == plan::modelOwner)
+      result->states.emplace_back(state.path, elab::Value(arrayOf(session, state)));
+  result->checkpoints = session.checkpoints();
   return result;
 }
 
@@ -90,6 +114,12 @@ static std::shared_ptr<elab::RunResult> resultOf(Session &session) {
 
 std::unique_ptr<Execution> Execution::create(const plan::Plan &plan, std::shared_ptr<Code> code, SessionOptions options,
                                              DiagnosticEngine &diags) {
+  std::string mismatch = options.start ? options.start->mismatch(plan) : "";
+  if (!mismatch.empty()) {
+    diags.report(Diag::fork_differs, Span(), plan.name, options.start->clock.step, mismatch)
+        .help("a fork goes on with the arrays of its run: change numbers, schedules, data, the length or the seed");
+    return nullptr;
+  }
   auto created = Session::create(plan, code->lookup(), std::move(options));
   if (!created) {
     diags.report(Diag::session_failed, Span(), created.status().message());

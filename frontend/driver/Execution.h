@@ -62,6 +62,9 @@ private:
   Outcome ended;
 };
 
+/// A parameter or a state as it is now.
+std::shared_ptr<elab::Series> arrayOf(const Session &session, const plan::Leaf &leaf);
+
 /// Since the process began, loader included; the system counts in hundredths of a second.
 double millisecondsSinceStart();
 

@@ -225,18 +225,18 @@ Runner::Finished Runner::train(const elab::TrainRequest &request, const std::str
     printTimings(built->timings, options.interpret           ? "interpreted"
                                  : built->program.fromCache ? "kept, by the program"
                                                             : "generated");
-  Finished finished = execute(built->program, [&] { return *built->nd; }, folder, inExperiment);
+  Finished finished = execute(built->program, [&] { return *built->nd; }, folder, inExperiment, request.start);
   if (finished.result)
     finished.result->hyperparameters = std::move(built->hyperparameters);
   return finished;
 }
 
 Runner::Finished Runner::execute(const Program &made, const NdModule &nd, const std::string &folder,
-                                 bool inExperiment) {
-  Timings start;
+                                 bool inExperiment, std::shared_ptr<const Checkpoint> start) {
+  Timings times;
   Stopwatch watch;
   auto code = options.interpret ? Code::interpret(nd()) : Code::link(made.object, work.diags);
-  start.push_back({"link", watch.lap()});
+  times.push_back({"link", watch.lap()});
   SessionOptions session;
   session.threads = options.threads;
   session.directory = folder;
@@ -244,13 +244,15 @@ Runner::Finished Runner::execute(const Program &made, const NdModule &nd, const 
   session.progress = !options.quiet;
   session.catchInterrupt = true;
   session.device = device;
+  session.keepCheckpoints = inExperiment;
+  session.start = start;
   auto execution = code ? Execution::create(made.plan, code, std::move(session), work.diags) : nullptr;
   if (!execution)
     return {};
-  start.push_back({"load data", watch.lap()});
-  start.push_back({"from start to the first step", millisecondsSinceStart()});
+  times.push_back({"load data", watch.lap()});
+  times.push_back({"from start to the first step", millisecondsSinceStart()});
   if (options.timings)
-    std::fputs(describe(start).c_str(), stderr);
+    std::fputs(describe(times).c_str(), stderr);
   watch.lap();
   Finished finished;
   finished.outcome = execution->run();
@@ -329,7 +331,7 @@ int Runner::runExperiment(const ast::ExperimentDecl &decl) {
   for (auto &[name, value] : *sets)
     if (hasParameter(decl, name))
       given[name] = value;
-  bool held = evaluator.experiment(decl, {runTrain, runMembers}, !options.quiet, given);
+  bool held = evaluator.experiment(decl, {runTrain, runMembers}, !options.quiet, given, options.seed);
   work.report();
   return std::max(status, held ? 0 : 1);
 }

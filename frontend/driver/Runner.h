@@ -60,7 +60,8 @@ private:
   int conclude(Finished &finished, const std::function<bool()> &claims);
   Finished train(const elab::TrainRequest &request, const std::string &folder, bool inExperiment);
   Finished train(const elab::TrainRequest &request, const std::string &folder, bool inExperiment, DiagnosticEngine &own);
-  Finished execute(const Program &program, const NdModule &nd, const std::string &folder, bool inExperiment);
+  Finished execute(const Program &program, const NdModule &nd, const std::string &folder, bool inExperiment,
+                   std::shared_ptr<const Checkpoint> start = nullptr);
   void printTimings(const Timings &timings, const char *code) const;
   void printCounts() const;
   bool expects(const ast::TrainDecl &decl, const elab::TrainRequest &request, const elab::RunResult &result);

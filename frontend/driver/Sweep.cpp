@@ -169,6 +169,8 @@ private:
     options.directory = folder;
     options.run = made.plan.name;
     options.device = device;
+    options.keepCheckpoints = true;
+    options.start = request.start;
     std::unique_lock lock(data->mutex);
     options.sets = data->sets;
     if (options.sets)

@@ -195,6 +195,16 @@ Value Elaborator::flatten(const Value &x, Span span) {
   return reshape(x, {t->type().getNumElements()}, span);
 }
 
+std::vector<std::string> Elaborator::pathsOf(ir::TreeAttr tree) const {
+  std::vector<std::string> paths;
+  for (StringAttr path : tree.getPaths())
+    paths.push_back(path.str());
+  if (paths.empty())
+    for (ParamInfo *leaf : treeLeaves)
+      paths.push_back(leaf->path);
+  return paths;
+}
+
 Value Elaborator::leafOf(const Tensor &tree, const std::string &path, Span span) {
   if (isStackOfTrees(tree.type())) {
     diags.report(Diag::no_member, span, describeType(tree.type()), path).help("take one of them first: `past[0]`");
@@ -202,16 +212,15 @@ Value Elaborator::leafOf(const Tensor &tree, const std::string &path, Span span)
   }
   auto encoding = mlir::cast<ir::TreeAttr>(ir::rangeOf(tree.type().getEncoding()));
   SmallVector<int64_t> offsets = encoding.offsets();
-  std::vector<std::string> paths;
-  for (size_t i = 0; i < treeLeaves.size(); ++i) {
-    paths.push_back(treeLeaves[i]->path);
-    if (treeLeaves[i]->path != path || i >= encoding.getShapes().size())
+  std::vector<std::string> paths = pathsOf(encoding);
+  for (size_t i = 0; i < paths.size() && i < encoding.getShapes().size(); ++i) {
+    if (paths[i] != path)
       continue;
     auto plain = create<ir::RecastOp>(span, ir::withRange(tree.type(), {}), tree.value);
     int64_t count = offsets[i + 1] - offsets[i];
     auto flat = create<nd::SliceOp>(span, plain, ArrayRef<int64_t>{offsets[i]}, ArrayRef<int64_t>{count},
                                     ArrayRef<int64_t>{1});
-    return Value(Tensor{create<nd::ReshapeOp>(span, flat, ArrayRef<int64_t>(treeLeaves[i]->shape)), false, 0}, span);
+    return Value(Tensor{create<nd::ReshapeOp>(span, flat, encoding.getShapes()[i].asArrayRef()), false, 0}, span);
   }
   auto report = diags.report(Diag::no_leaf, span, path);
   if (std::string near = nearest(path, paths); !near.empty())

@@ -137,6 +137,13 @@ Value Elaborator::call(const Value &callee, const std::vector<ast::Argument> &ar
 
 bool Elaborator::bind(const ast::Parameters &parameters, const std::vector<ast::Argument> &args, ScopePtr scope,
                       Frame &frame, NameKind kind, const std::string &what, Span span) {
+  auto given = argumentsOf(parameters, args, frame, kind, what, span);
+  return given && bindValues(parameters, *given, scope, kind, what, span);
+}
+
+std::optional<std::map<std::string, Value>>
+Elaborator::argumentsOf(const ast::Parameters &parameters, const std::vector<ast::Argument> &args, Frame &frame,
+                        NameKind kind, const std::string &what, Span span) {
   std::map<std::string, Value> given;
   size_t next = 0;
   bool good = true;
@@ -145,7 +152,7 @@ bool Elaborator::bind(const ast::Parameters &parameters, const std::vector<ast::
     if (!arg.name) {
       if (next >= parameters.items.size()) {
         diags.report(Diag::too_many_arguments, arg.span, bare(what), describeArguments(parameters.items.size()), args.size());
-        return false;
+        return std::nullopt;
       }
       name = parameters.items[next++].name.text;
     } else if (llvm::none_of(parameters.items, [&](auto &p) { return p.name.text == name; })) {
@@ -175,7 +182,7 @@ bool Elaborator::bind(const ast::Parameters &parameters, const std::vector<ast::
     value.origin = arg.value->span;
     given.emplace(name, std::move(value));
   }
-  return good && bindValues(parameters, given, scope, kind, what, span);
+  return good ? std::optional(std::move(given)) : std::nullopt;
 }
 
 /// A default says the kind of a hyperparameter: `beta1 = 0.9` is a real, `bias = true` a bool. A number may be
@@ -314,9 +321,18 @@ ScopePtr Elaborator::capture(const ScopePtr &scope) {
 
 Value Elaborator::callFunction(const Function &fn, const std::vector<ast::Argument> &args, Span span, Frame &frame) {
   std::string what = "`" + fn.decl->name.text + "`";
-  auto scope = std::make_shared<Scope>(fn.scope);
   InstantiationScope chain(diags, fn.decl->name.text, span);
-  if (!bind(fn.decl->parameters, args, scope, frame, NameKind::Local, what, span))
+  auto given = argumentsOf(fn.decl->parameters, args, frame, NameKind::Local, what, span);
+  return given ? callGiven(fn, *given, span, frame) : Value();
+}
+
+/// A function with its arguments by name.
+Value Elaborator::callGiven(const Function &fn, std::map<std::string, Value> &given, Span span, Frame &frame) {
+  if (auto mapped = overEntries(fn, given, span, frame))
+    return *mapped;
+  auto scope = std::make_shared<Scope>(fn.scope);
+  std::string what = "`" + fn.decl->name.text + "`";
+  if (!bindValues(fn.decl->parameters, given, scope, NameKind::Local, what, span))
     return {};
   return runFunction(fn, scope, span, frame);
 }
@@ -367,11 +383,7 @@ Value Elaborator::callFunctionWith(const Function &fn, const std::vector<Value> 
   std::map<std::string, Value> given;
   for (auto [value, parameter] : llvm::zip(values, decl.parameters.items))
     given.emplace(parameter.name.text, value);
-  auto scope = std::make_shared<Scope>(fn.scope);
-  std::string what = "`" + decl.name.text + "`";
-  if (!bindValues(decl.parameters, given, scope, NameKind::Local, what, span))
-    return {};
-  return runFunction(fn, scope, span, frame);
+  return callGiven(fn, given, span, frame);
 }
 
 //===----------------------------------------------------------------------===//

@@ -35,9 +35,14 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <set>
+
+namespace dyn {
+struct Checkpoint;
+}
 
 namespace dyn::elab {
 
@@ -46,6 +51,8 @@ struct TrainChange {
   const ast::ChangePart *part = nullptr;
   Value value; ///< invalid for `precision`, of which the word counts
   const ast::Expr *written = nullptr; ///< what stands for the clause: the part's value, or that of a member of a sweep
+  ScopePtr scope; ///< where its options are read
+  bool inherited = false; ///< of a fork: its run was made with it
 };
 
 /// What may be said from outside the spec: `--set`, `--seed`, and what an experiment's `with` changes.
@@ -54,7 +61,9 @@ struct TrainRequest {
   std::string runName;                          ///< metrics and folders; empty: the train's name
   std::vector<std::pair<std::string, Value>> arguments; ///< hyperparameters by name
   std::vector<TrainChange> changes;             ///< clauses replaced by `with`
-  ScopePtr changeScope;                         ///< where their options are read
+  ScopePtr changeScope;                         ///< where options of further changes are read
+  std::shared_ptr<const Checkpoint> start;      ///< of a fork: where its run stood
+  std::shared_ptr<const RunResult> from;        ///< of a fork: its run
   std::optional<uint64_t> seed;
   bool checkBounds = false;                     ///< check what clips promise after every step
   bool gradientsGiven = false;                  ///< clips and optimizers alone: gradients are read from an arena
@@ -144,6 +153,11 @@ public:
   /// Runs `run NAME = …` of an experiment; null: not in an experiment.
   std::function<Value(const ast::RunStmt &, Frame &)> onRun;
   std::function<void(const ast::ExpectStmt &, Frame &)> onExpect;
+  /// The model of that name at the parameters of a finished run: nothing if the run has none, invalid if it is only
+  /// checked.
+  std::function<std::optional<Value>(const std::shared_ptr<RunResult> &, const std::string &, Span)> onRunModel;
+  /// Keys of what is drawn now, in an experiment.
+  std::optional<std::array<uint64_t, 4>> drawKeys;
 
   mlir::OpBuilder builder;
   DiagnosticEngine &diags;
@@ -208,6 +222,8 @@ private:
   std::optional<Tensor> indexAll(Tensor x, const ast::IndexExpr &expr, Frame &frame);
   Value indexOne(Tensor base, size_t dim, const ast::Expr &index, Frame &frame);
   std::optional<Tensor> placesOf(const Value &at, Span span);
+  /// Where a slice of a dimension begins and ends; nothing after a report.
+  std::optional<Range> sliceBounds(const ast::SliceExpr &slice, int64_t size, Frame &frame);
   Value indexConstant(Tensor base, size_t dim, const Value &at, Span span);
   Value indexPairs(Tensor base, size_t dim, const ast::CallExpr &pairs, Frame &frame);
   Tensor newAxis(const Tensor &x, size_t dim, Span span);
@@ -218,6 +234,7 @@ private:
   void stretch(Tensor &a, Tensor &b, Span span);
   Value foldBinary(ast::BinaryOp op, const Const &a, const Const &b, Span span);
   Value memberOf(const Held &held, const std::string &name, Span span);
+  Value partOf(const Series &trees, const std::string &path, Span span);
 
   //===--- Builtins.cpp ---===//
   struct Args;
@@ -246,6 +263,8 @@ private:
   Value unflatten(const Value &x, Span span);
   /// The leaf of a whole tree at a path.
   Value leafOf(const Tensor &tree, const std::string &path, Span span);
+  /// Paths of a tree's leaves: its own, or those of the trees in scope.
+  std::vector<std::string> pathsOf(ir::TreeAttr tree) const;
   std::vector<ParamInfo *> leavesBelow(const std::string &path);
   /// The parameters below a path as a tree.
   Value treeOf(const std::string &path, Span span);
@@ -256,13 +275,21 @@ private:
   Value overNames(llvm::ArrayRef<Value> values, Span span, llvm::StringRef what,
                   llvm::function_ref<Value(llvm::ArrayRef<Value>)> apply);
   /// Whether `overNames` has to see to a value.
-  bool meetsByName(const Value &value) const { return !bareSeriesIsLast && isNamed(value); }
+  bool meetsByName(const Value &value) const { return !bareSeriesIsLast && (isNamed(value) || isMissing(value)); }
   std::optional<std::vector<Axis>> joinAxes(llvm::ArrayRef<const Series *> parts, Span span);
   Value callSeries(const std::string &name, const std::vector<Value> &values, Span span);
   Value sameBits(const Value &x, const Value &y, Span span);
   Value settled(Series series, Span span);
+  /// A value computed now as an entry of an array with named axes; null after a report.
+  std::shared_ptr<Series> asEntry(const Value &value, Span span);
   /// Whether all entries are there and known; false after a report, silently for a sketch.
   bool isWhole(const Series &series, Span span);
+
+  //===--- NamedCalls.cpp ---===//
+  /// A call of a function by entries: where an argument has more named axes than the parameter's type takes, the first
+  /// of them map. Nothing if no argument has.
+  std::optional<Value> overEntries(const Function &fn, const std::map<std::string, Value> &given, Span span, Frame &frame);
+  Value stackedEntries(Series place, const std::vector<std::shared_ptr<Series>> &results, Span span);
 
   //===--- NamedChoice.cpp ---===//
   Value selectSeries(const Value &series, const ast::IndexExpr &expr, Frame &frame);
@@ -314,6 +341,11 @@ private:
   Value callValues(const Value &callee, const std::vector<Value> &args, Span span, Frame &frame);
   Value callInstance(Instance &instance, const std::vector<ast::Argument> &args, Span span, Frame &frame);
   Value runBody(const ast::Body &body, Frame &frame, Span span, const std::string &what);
+  /// Arguments by the names of their parameters; nothing after a report.
+  std::optional<std::map<std::string, Value>> argumentsOf(const ast::Parameters &parameters,
+                                                          const std::vector<ast::Argument> &args, Frame &frame,
+                                                          NameKind kind, const std::string &what, Span span);
+  Value callGiven(const Function &fn, std::map<std::string, Value> &given, Span span, Frame &frame);
   /// Binds a list of parameters in `scope`; `positional` and named arguments are evaluated in `frame`.
   bool bind(const ast::Parameters &parameters, const std::vector<ast::Argument> &args, ScopePtr scope, Frame &frame,
             NameKind kind, const std::string &what, Span span);
@@ -402,6 +434,8 @@ private:
                    Frame &frame);
   bool yielded(const Value &value, Span span, std::vector<Tensor> &stacks, llvm::SmallVectorImpl<mlir::Value> &results);
   void declareParam(const ast::LeafStmt &stmt, Frame &frame);
+  /// What a parameter or a state of a finished run's model is.
+  void bindKept(const ast::Ident &name, NameKind kind, Frame &frame);
   Value assign(const ast::Ident &name, Value value, Frame &frame);
   /// Names that a block gives new values to and that exist outside it.
   std::vector<std::string> carried(const ast::Block &block, Scope &scope);
@@ -430,6 +464,7 @@ private:
   bool mayDeclareParams = false;
   bool discovering = false; ///< a first pass over the loss that only finds its parameters
   std::function<mlir::Value(ParamInfo &)> readParam;
+  const Tensor *keptTree = nullptr; ///< of the finished run whose model is called: parameters and states by path
 
   // Models while they run.
   bool training = false; ///< in the objective

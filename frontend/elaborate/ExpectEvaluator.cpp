@@ -1,4 +1,7 @@
 #include "frontend/elaborate/ExpectEvaluator.h"
+#include "frontend/elaborate/TrainElaborator.h"
+
+#include "runtime/Random.h"
 
 #include <cstdio>
 
@@ -138,13 +141,25 @@ Value ExpectEvaluator::forTrain(const Value &value, Span span) {
   return Value(array, span);
 }
 
+/// Whether a fork's part stands in the place of one that its run was made with.
+static bool isReplaced(const TrainChange &before, const std::string &part) {
+  const std::string path = before.part->path.text();
+  if (!before.inherited)
+    return false;
+  auto isLength = [](const std::string &word) { return word == "steps" || word == "epochs"; };
+  return path == part || (isLength(path) && isLength(part)) || llvm::StringRef(path).starts_with(part + ".");
+}
+
 /// A part of `with`: a hyperparameter is an argument, anything else the train's to apply.
 bool ExpectEvaluator::changePart(const ast::ChangePart &part, const Value &value, const ast::Expr &written,
                                  TrainRequest &request) {
   const std::string name = part.path.text();
   bool isHyper = llvm::any_of(request.decl->parameters.items, [&](auto &p) { return p.name.text == name; });
   if (!isHyper) {
-    request.changes.push_back({&part, value, &written});
+    std::erase_if(request.changes, [&](const TrainChange &before) { return isReplaced(before, name); });
+    if (name == "seed" && request.start)
+      request.seed.reset();
+    request.changes.push_back({&part, value, &written, request.changeScope});
     return true;
   }
   bool plain = part.ruleOptions.empty() && part.sourceOptions.empty();
@@ -154,9 +169,19 @@ bool ExpectEvaluator::changePart(const ast::ChangePart &part, const Value &value
   return plain;
 }
 
-/// The train and the arguments of its call; nothing after a report, or when an argument is not known yet.
+/// The train and the arguments of its call, or those of a fork's run; nothing after a report, or when an argument is not known yet.
 std::optional<TrainRequest> ExpectEvaluator::requestOf(const ast::RunStmt &stmt, Frame &frame) {
   const ast::Expr *base = stmt.variant.base.get();
+  if (stmt.variant.fork) {
+    Value from = e.evaluate(*base, frame);
+    auto *run = from.as<std::shared_ptr<RunResult>>();
+    if (run && !(*run)->isSweep())
+      return forkOf(stmt, *run, frame);
+    if (!from.isInvalid())
+      diags.report(Diag::wrong_kind, base->span, print(*base), run ? "a sweep" : describe(from), "a run")
+          .help(run ? "take one of its runs: `" + print(*base) + ".at(…)`" : "`fork r at step n` goes on from the run `r`");
+    return std::nullopt;
+  }
   auto *callExpr = ast::dynCast<ast::CallExpr>(base);
   Value callee = e.evaluate(callExpr ? *callExpr->callee : *base, frame);
   auto *named = callee.as<TrainName>();
@@ -167,9 +192,7 @@ std::optional<TrainRequest> ExpectEvaluator::requestOf(const ast::RunStmt &stmt,
   }
   TrainRequest request;
   request.decl = named->decl;
-  request.runName = stmt.name.text;
-  for (int n = 2; !folders.insert(request.runName).second; ++n)
-    request.runName = stmt.name.text + "_" + std::to_string(n);
+  request.runName = folderOf(stmt.name.text);
   request.changeScope = frame.scope;
   size_t next = 0;
   for (size_t i = 0; callExpr && i < callExpr->args.size(); ++i) {
@@ -194,8 +217,8 @@ std::optional<TrainRequest> ExpectEvaluator::requestOf(const ast::RunStmt &stmt,
 }
 
 Value ExpectEvaluator::run(const ast::RunStmt &stmt, Frame &frame, const Runs &runs) {
-  if (stmt.variant.fork || (stmt.sweep && !runs.sweep)) {
-    diags.report(Diag::not_supported, stmt.span, stmt.sweep ? "`sweep` here is" : "`fork` is");
+  if (stmt.sweep && !runs.sweep) {
+    diags.report(Diag::not_supported, stmt.span, "`sweep` here is");
     return {};
   }
   InstantiationScope chain(diags, (stmt.sweep ? "sweep " : "run ") + stmt.name.text, stmt.span);
@@ -233,7 +256,38 @@ Value ExpectEvaluator::run(const ast::RunStmt &stmt, Frame &frame, const Runs &r
     return {};
   }
   auto result = runs.train(*request);
-  return result ? Value(result, stmt.span) : Value();
+  if (!result)
+    return {};
+  remember(*result, *request);
+  return Value(result, stmt.span);
+}
+
+//===----------------------------------------------------------------------===//
+// Experiments
+//===----------------------------------------------------------------------===//
+
+void ExpectEvaluator::beginExperiment(const Runs &runs, uint64_t seed) {
+  e.onRun = [this, &runs](const ast::RunStmt &stmt, Frame &at) { return run(stmt, at, runs); };
+  e.onRunModel = [this](auto &run, auto &name, Span span) { return modelOf(run, name, span); };
+  // A state of a finished run's model is what the run left.
+  e.onState = [this](const ast::StateStmt &stmt, Frame &at) {
+    return e.keptTree ? e.bindKept(stmt.name, NameKind::State, at) : e.notHere(stmt.span, "`state`");
+  };
+  allowDraws();
+  e.drawKeys = streamKeys(seed);
+}
+
+/// `seed 3`: keys the draws that follow.
+void ExpectEvaluator::seed(const ast::SeedStmt &stmt, Frame &frame) {
+  if (!stmt.seeds.one) {
+    diags.report(Diag::not_supported, stmt.span, "seeding one stream is");
+    return;
+  }
+  auto value = e.knownInt(e.evaluate(*stmt.seeds.one, frame), stmt.seeds.one->span, "a seed");
+  if (value && *value < 0)
+    diags.report(Diag::cannot_be, stmt.seeds.one->span, "a seed", *value);
+  else if (value)
+    e.drawKeys = streamKeys(static_cast<uint64_t>(*value));
 }
 
 void ExpectEvaluator::check(const ast::ExperimentDecl &decl, const Runs &elaborate) {
@@ -241,11 +295,14 @@ void ExpectEvaluator::check(const ast::ExperimentDecl &decl, const Runs &elabora
   std::map<std::string, Value> none;
   if (!e.bindValues(decl.parameters, none, scope, NameKind::Hyperparameter, "`" + decl.name.text + "`", decl.name.span))
     return;
-  Frame frame(std::make_shared<Scope>(scope));
-  e.onRun = [&](const ast::RunStmt &stmt, Frame &at) { return run(stmt, at, elaborate); };
+  Frame frame(std::make_shared<Scope>(scope), nullptr, decl.name.text);
+  beginExperiment(elaborate, 0);
   e.onExpect = [&](const ast::ExpectStmt &stmt, Frame &at) { (void)e.evaluate(*stmt.value, at); };
   for (auto &stmt : decl.body->statements)
-    e.execute(*stmt, frame);
+    if (auto *seeds = ast::dynCast<ast::SeedStmt>(stmt.get()))
+      seed(*seeds, frame);
+    else
+      e.execute(*stmt, frame);
 }
 
 /// The schedules among hyperparameters as functions of the step.
@@ -319,18 +376,22 @@ bool ExpectEvaluator::claim(const ast::Expr &expr, bool verbose) {
 }
 
 bool ExpectEvaluator::experiment(const ast::ExperimentDecl &decl, const Runs &runs, bool verbose,
-                                 std::map<std::string, Value> given) {
+                                 std::map<std::string, Value> given, std::optional<uint64_t> seedAsked) {
   auto scope = std::make_shared<Scope>(globals);
   if (!e.bindValues(decl.parameters, given, scope, NameKind::Hyperparameter, "`" + decl.name.text + "`", decl.name.span))
     return false;
-  Frame frame(std::make_shared<Scope>(scope));
+  Frame frame(std::make_shared<Scope>(scope), nullptr, decl.name.text);
   bool held = true;
-  e.onRun = [&](const ast::RunStmt &stmt, Frame &at) { return run(stmt, at, runs); };
+  beginExperiment(runs, seedAsked.value_or(0));
   e.onExpect = [&](const ast::ExpectStmt &stmt, Frame &at) { held &= expect(*stmt.value, at, verbose); };
   size_t errors = diags.errorCount();
   for (auto &stmt : decl.body->statements) {
     size_t before = diags.errorCount();
-    e.execute(*stmt, frame);
+    auto *seeds = ast::dynCast<ast::SeedStmt>(stmt.get());
+    if (seeds && !seedAsked)
+      seed(*seeds, frame);
+    else if (!seeds)
+      e.execute(*stmt, frame);
     // A failed claim does not end an experiment; anything else does.
     if (diags.errorCount() != before && !ast::isa<ast::ExpectStmt>(stmt.get()))
       break;

@@ -6,6 +6,8 @@
 
 namespace dyn::elab {
 
+class TrainElaborator;
+
 /// The members of a sweep, row-major over its axes: the last name varies fastest.
 struct SweepRequest {
   std::string name;
@@ -36,8 +38,9 @@ public:
   bool train(const ast::TrainDecl &decl, const TrainRequest &request, const RunResult &result, bool verbose);
   /// Runs the statements of an experiment in order; whether all ran and every `expect` held.
   /// `given`: values for its hyperparameters.
+  /// `seed` keys the experiment's draws, whatever `seed` it says itself.
   bool experiment(const ast::ExperimentDecl &decl, const Runs &runs, bool verbose,
-                  std::map<std::string, Value> given = {});
+                  std::map<std::string, Value> given = {}, std::optional<uint64_t> seed = std::nullopt);
   /// Goes through an experiment without running anything: each `run` whose arguments are known without a run is given
   /// to `elaborate`, which answers with what its metrics are called. Values of metrics are unknown (invalid), and what
   /// follows from them is passed over.
@@ -74,6 +77,15 @@ private:
   bool setMember(const Swept &swept, int64_t position, TrainRequest &member);
   bool changePart(const ast::ChangePart &part, const Value &value, const ast::Expr &written, TrainRequest &request);
   std::optional<TrainRequest> requestOf(const ast::RunStmt &stmt, Frame &frame);
+  /// The request of the run `from` as the base of a fork of it; nothing after a report.
+  std::optional<TrainRequest> forkOf(const ast::RunStmt &stmt, const std::shared_ptr<RunResult> &from, Frame &frame);
+  /// Gives a finished run what was asked for, and a fork the past that it shares.
+  static void remember(RunResult &run, const TrainRequest &request);
+  std::string folderOf(const std::string &name);
+  /// What statements of an experiment may say: runs, models of finished runs, draws keyed by `seed`.
+  void beginExperiment(const Runs &runs, uint64_t seed);
+  void seed(const ast::SeedStmt &stmt, Frame &frame);
+  std::optional<Value> modelOf(const std::shared_ptr<RunResult> &run, const std::string &name, Span span);
   bool expect(const ast::Expr &claim, Frame &frame, bool verbose);
   Value forTrain(const Value &value, Span span);
   Value run(const ast::RunStmt &stmt, Frame &frame, const Runs &runs);
@@ -83,6 +95,13 @@ private:
   ScopePtr globals;
   mlir::OwningOpRef<mlir::ModuleOp> scratch;
   std::set<std::string> folders; ///< names of runs so far
+  /// What a train's clauses say of its models, read here for a finished run.
+  struct ModelsOfRun {
+    std::unique_ptr<TrainElaborator> clauses;
+    ScopePtr scope;
+    std::shared_ptr<Value> tree; ///< parameters and states
+  };
+  std::map<std::shared_ptr<const RunResult>, ModelsOfRun> models;
 };
 
 } // namespace dyn::elab

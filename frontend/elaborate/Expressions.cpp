@@ -206,8 +206,15 @@ Value Elaborator::evaluateMember(const ast::MemberExpr &expr, Frame &frame) {
       value = found;
       continue;
     }
-    if (auto *run = value.as<std::shared_ptr<RunResult>>())
-      return (*run)->member(names, i, diags, span);
+    if (auto *run = value.as<std::shared_ptr<RunResult>>()) {
+      auto model = onRunModel ? onRunModel(*run, name, span) : std::nullopt;
+      if (!model)
+        return (*run)->member(names, i, diags, span);
+      value = *model;
+      continue;
+    }
+    if (auto *trees = value.as<std::shared_ptr<Series>>(); trees && !(*trees)->tree.empty())
+      return partOf(**trees, joined(names, i), span);
     if (auto *data = value.as<Data>(); data && data->split.empty()) {
       if (isStream(*data->decl) && name == takenRows) {
         value = Value(Data{data->decl, takenRows, data->args, 0}, span);
@@ -261,6 +268,19 @@ Value Elaborator::evaluateMember(const ast::MemberExpr &expr, Frame &frame) {
     return {};
   }
   return value;
+}
+
+/// The leaf of a path, or the tree below it, in each of some trees.
+Value Elaborator::partOf(const Series &trees, const std::string &path, Span span) {
+  if (auto part = trees.below(path))
+    return settled(std::move(*part), span);
+  std::vector<std::string> paths;
+  for (const TreeLeaf &leaf : trees.tree)
+    paths.push_back(leaf.path);
+  auto report = diags.report(Diag::no_leaf, span, path);
+  if (std::string near = nearest(path, paths); !near.empty())
+    report.help("did you mean `" + near + "`?");
+  return {};
 }
 
 /// `base.lr` as it is now, or `base.delta`.

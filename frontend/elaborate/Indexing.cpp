@@ -101,25 +101,31 @@ Value Elaborator::indexConstant(Tensor base, size_t dim, const Value &at, Span s
   return Value(Tensor{create<nd::ReshapeOp>(span, row.value, ArrayRef<int64_t>(rest)), base.number, base.classes}, span);
 }
 
+std::optional<Range> Elaborator::sliceBounds(const ast::SliceExpr &slice, int64_t size, Frame &frame) {
+  Range bounds{0, size};
+  for (auto [expr, bound] : {std::pair{slice.low.get(), &bounds.low}, std::pair{slice.high.get(), &bounds.high}}) {
+    if (!expr)
+      continue;
+    auto known = knownInt(evaluate(*expr, frame), expr->span, "a bound of a slice");
+    if (!known)
+      return std::nullopt;
+    *bound = *known < 0 ? *known + size : *known;
+    if (*bound < 0 || *bound > size) {
+      (void)outOfRange(*known, size, expr->span);
+      return std::nullopt;
+    }
+  }
+  if (bounds.high >= bounds.low)
+    return bounds;
+  diags.report(Diag::slice_backwards, slice.span, bounds.low, bounds.high);
+  return std::nullopt;
+}
+
 Value Elaborator::indexOne(Tensor base, size_t dim, const ast::Expr &index, Frame &frame) {
   int64_t size = base.type().getDimSize(dim);
-  if (auto *range = ast::dynCast<ast::SliceExpr>(&index)) {
-    int64_t low = 0, high = size;
-    for (auto [expr, bound] : {std::pair{range->low.get(), &low}, std::pair{range->high.get(), &high}}) {
-      if (!expr)
-        continue;
-      auto known = knownInt(evaluate(*expr, frame), expr->span, "a bound of a slice");
-      if (!known)
-        return {};
-      *bound = *known < 0 ? *known + size : *known;
-      if (*bound < 0 || *bound > size)
-        return outOfRange(*known, size, expr->span);
-    }
-    if (high < low) {
-      diags.report(Diag::slice_backwards, index.span, low, high);
-      return {};
-    }
-    return Value(sliceOf(base, dim, low, high - low, index.span), index.span);
+  if (auto *slice = ast::dynCast<ast::SliceExpr>(&index)) {
+    auto bounds = sliceBounds(*slice, size, frame);
+    return bounds ? Value(sliceOf(base, dim, bounds->low, bounds->high - bounds->low, index.span), index.span) : Value();
   }
   Value at = evaluate(index, frame);
   if (at.isInvalid())

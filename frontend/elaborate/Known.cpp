@@ -7,7 +7,7 @@
 #include "frontend/elaborate/Elaborator.h"
 #include "frontend/elaborate/Series.h"
 
-#include "dialects/Nd/NdEval.h"
+#include "dialects/Nd/NdDraws.h"
 
 #include <cmath>
 
@@ -108,6 +108,8 @@ std::optional<HostArray> Elaborator::hostOf(mlir::Value value, Span span) {
     }
     return failure();
   };
+  if (drawKeys)
+    hooks.draw = nd::runtimeDraws(*drawKeys);
   bool reported = false;
   hooks.error = [&](Operation *, const llvm::Twine &reason) {
     if (!std::exchange(reported, true))
@@ -156,7 +158,7 @@ std::optional<HostArray> Elaborator::host(const Value &value, Span span) {
 }
 
 Value Elaborator::known(const Value &value, Span span) {
-  if (auto *series = value.as<std::shared_ptr<Series>>(); series && (*series)->dims().empty() && !(*series)->isSketch)
+  if (auto *series = value.as<std::shared_ptr<Series>>(); series && (*series)->dims().empty() && !(*series)->isSketch && !(*series)->lacksSome())
     return Value(Const{(*series)->values.front(), (*series)->elem, true, (*series)->name}, span);
   auto *t = value.as<Tensor>();
   if (!t || t->type().getRank() != 0)

@@ -79,22 +79,14 @@ Value Elaborator::collect(const ast::Ident &variable, const ast::Expr &range, co
 Value Elaborator::collected(const RunResult &sweep, const std::vector<Value> &yields, Span span) {
   std::vector<std::shared_ptr<Series>> members;
   for (const Value &value : yields) {
-    if (auto *series = value.as<std::shared_ptr<Series>>()) {
-      members.push_back(*series);
-      continue;
-    }
-    auto array = host(value, span);
-    if (!array)
+    members.push_back(asEntry(value, span));
+    if (!members.back())
       return {};
-    auto made = std::make_shared<Series>();
-    made->shape.assign(array->shape.begin(), array->shape.end());
-    made->values = array->values;
-    made->elem = array->elem;
-    members.push_back(made);
   }
   if (members.size() != sweep.members.size())
     return stackValues(yields, span);
-  auto whole = stackMembers("this", sweep.axes, members);
+  const SourceFile *file = diags.sources().file(span);
+  auto whole = stackMembers(file ? std::string(file->text(span)) : "this", sweep.axes, members);
   if (!whole) {
     diags.report(Diag::ragged_array, span, describe(yields.front()), describe(yields.back()));
     return {};

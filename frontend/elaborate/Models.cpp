@@ -43,10 +43,15 @@ Value Elaborator::callInstance(Instance &instance, const std::vector<ast::Argume
   Frame inner{scope, &instance, instance.path};
   inner.passes = frame.passes;
   auto outerParams = readParam;
-  if (instance.at)
+  const Tensor *outerTree = keptTree;
+  const Tensor *tree = instance.at ? instance.at->as<Tensor>() : nullptr;
+  if (tree && !mlir::cast<ir::TreeAttr>(ir::rangeOf(tree->type().getEncoding())).getPaths().empty())
+    keptTree = tree;
+  else if (tree)
     readParam = [this, &instance, span](ParamInfo &info) { return leafAt(instance, info, span); };
   Value result = runBody(instance.decl->body, inner, span, "`" + name + "`");
   readParam = std::move(outerParams);
+  keptTree = outerTree;
   if (onModelDone && !result.isInvalid())
     onModelDone(instance, *scope, span);
   if (instance.decl->result && !result.isInvalid()) {
@@ -96,7 +101,18 @@ mlir::Value Elaborator::leafAt(const Instance &instance, ParamInfo &info, Span s
   return create<nd::ReshapeOp>(span, part, ArrayRef<int64_t>(info.shape));
 }
 
+/// The path of a parameter or a state of the model that runs.
+static std::string pathIn(const Frame &frame, const ast::Ident &name) {
+  return (frame.self && !frame.self->path.empty() ? frame.self->path + "." : "") + name.text;
+}
+
+void Elaborator::bindKept(const ast::Ident &name, NameKind kind, Frame &frame) {
+  frame.scope->define(name.text, leafOf(*keptTree, pathIn(frame, name), name.span), kind, name.span);
+}
+
 void Elaborator::declareParam(const ast::LeafStmt &stmt, Frame &frame) {
+  if (keptTree)
+    return bindKept(stmt.name, NameKind::Param, frame);
   if (!frame.self && !mayDeclareParams && paramsByPath.empty())
     return notHere(stmt.span, "`param`");
   auto refused = [&] { frame.scope->define(stmt.name.text, Value(), NameKind::Param, stmt.name.span); };
@@ -105,7 +121,7 @@ void Elaborator::declareParam(const ast::LeafStmt &stmt, Frame &frame) {
     notHere(stmt.span, "a model with parameters");
     return refused();
   }
-  std::string path = (frame.self && !frame.self->path.empty() ? frame.self->path + "." : "") + stmt.name.text;
+  std::string path = pathIn(frame, stmt.name);
   SmallVector<int64_t> shape;
   Elem elem = Elem::Real;
   if (!stmt.type || !declaredShape(*stmt.type, frame.scope, shape, elem))

@@ -31,7 +31,7 @@ Value lastOf(const Series &series, Span span) {
 /// A result as the rest of an experiment takes it: without names a number or an array.
 Value Elaborator::settled(Series series, Span span) {
   auto shared = std::make_shared<Series>(std::move(series));
-  if (shared->isNamed())
+  if (shared->isNamed() || shared->lacksSome())
     return Value(shared, span);
   auto plain = tensor(Value(shared, span), span);
   return plain ? known(Value(*plain, span), span) : Value();
@@ -85,10 +85,11 @@ Value Elaborator::overNames(ArrayRef<Value> values, Span span, StringRef what,
   std::vector<Series> parts(values.size());
   SmallVector<const Series *> named;
   SmallVector<int64_t> entry;
+  std::vector<TreeLeaf> tree;
   for (auto [value, part] : llvm::zip(values, parts)) {
     if (auto *series = value.as<std::shared_ptr<Series>>()) {
       part = **series;
-      if (part.isNamed())
+      if (part.isNamed() || part.lacksSome())
         named.push_back(&part);
     } else if (auto *t = value.as<Tensor>(); t && t->type().getRank() > 0) {
       auto array = host(value, span);
@@ -100,6 +101,8 @@ Value Elaborator::overNames(ArrayRef<Value> values, Span span, StringRef what,
     }
     if (part.isNamed() && entry.empty())
       entry.assign(part.shape.begin(), part.shape.end());
+    if (!part.tree.empty() && tree.empty())
+      tree = part.tree;
   }
   auto axes = joinAxes(named, span);
   if (!axes)
@@ -115,12 +118,17 @@ Value Elaborator::overNames(ArrayRef<Value> values, Span span, StringRef what,
     return Value(std::make_shared<Series>(made), span);
   made.missing.assign(static_cast<size_t>(made.entries()), nullptr);
   // What has the shape of all is taken as it stands: `r.loss == [84.5, 21.1]`. Another array is that of each entry.
-  auto isWhole = [&](const Series &part) { return !part.isNamed() && (part.shape.empty() || ArrayRef<int64_t>(part.shape) == ArrayRef<int64_t>(made.dims())); };
+  auto isWhole = [&](const Series &part) { return !part.isNamed() && !part.lacksSome() && (part.shape.empty() || ArrayRef<int64_t>(part.shape) == ArrayRef<int64_t>(made.dims())); };
   for (const Series &part : parts)
     if (!part.isNamed() && !isWhole(part) && ArrayRef<int64_t>(part.shape) != ArrayRef<int64_t>(entry)) {
       diags.report(Diag::shape_mismatch, span, what, describeShape(made.dims()), describeShape(part.shape))
           .note("`" + made.name + "` has " + describeEntries(made))
           .help("take one entry, `x.at(step=3)`, or reduce the others, `mean(x, over=step)`; nothing is broadcast silently");
+      return {};
+    }
+  for (const Series &part : parts)
+    if (!part.tree.empty() && part.tree != tree) {
+      diags.report(Diag::trees_differ, span, what);
       return {};
     }
   SmallVector<Value> plain;
@@ -143,8 +151,10 @@ Value Elaborator::overNames(ArrayRef<Value> values, Span span, StringRef what,
   made.shape.assign(array->shape.begin() + std::min(array->shape.size(), axes->size()), array->shape.end());
   made.values = array->values;
   made.elem = array->elem;
+  if (ArrayRef<int64_t>(made.shape) == ArrayRef<int64_t>(entry))
+    made.tree = tree;
   made.dropEmptyGaps();
-  return Value(std::make_shared<Series>(std::move(made)), span);
+  return settled(std::move(made), span);
 }
 
 //===----------------------------------------------------------------------===//

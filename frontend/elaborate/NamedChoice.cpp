@@ -6,6 +6,8 @@
 #include "frontend/elaborate/Elaborator.h"
 #include "frontend/elaborate/RunResult.h"
 
+#include "llvm/ADT/Sequence.h"
+
 using namespace mlir;
 
 namespace dyn::elab {
@@ -81,10 +83,20 @@ Value Elaborator::selectSeries(const Value &value, const ast::IndexExpr &expr, F
       return chosen ? Value(std::make_shared<Series>(series.select(chosen->first, chosen->second)), span) : Value();
     }
     auto *position = where.as<Const>();
-    if (position && position->elem == Elem::Int && series.axes.size() > 1) {
+    if (position && position->elem == Elem::Int && series.isNamed() && (series.axes.size() > 1 || series.lacksSome())) {
       auto place = positionIn(where, series.axes.front().size(), expr.indices[0]->span);
       return place ? settled(series.at(0, *place), span) : Value();
     }
+  }
+  // What a slice leaves out may be missing.
+  auto *slice = expr.indices.size() == 1 ? ast::dynCast<ast::SliceExpr>(expr.indices[0].get()) : nullptr;
+  if (slice && series.isNamed() && series.lacksSome()) {
+    auto bounds = sliceBounds(*slice, series.axes.front().size(), inner);
+    if (!bounds)
+      return {};
+    auto positions = llvm::to_vector(llvm::seq(bounds->low, bounds->high));
+    auto left = tensor(Value(std::make_shared<Series>(series.select(0, positions)), span), span);
+    return left ? Value(*left, span) : Value();
   }
   auto t = tensor(value, span);
   if (!t)

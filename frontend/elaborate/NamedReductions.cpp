@@ -178,11 +178,13 @@ Value Elaborator::reduceNamed(const std::string &name, const Series &series, con
         none = HostArray{arrays[group].shape, std::vector<double>(arrays[group].values.size(), 1), arrays[group].elem};
     }
     if (none.values.empty())
-      none.values = {1};
+      none = {{}, {1}, name == "any" || name == "all" ? Elem::Bool : Elem::Real};
     for (size_t group = 0; group < arrays.size(); ++group)
       take(groups.missing[group] ? none : arrays[group], 0);
   }
   made.missing = groups.missing;
+  if (over && made.shape == series.shape)
+    made.tree = series.tree;
   made.dropEmptyGaps();
   return settled(std::move(made), span);
 }

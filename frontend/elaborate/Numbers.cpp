@@ -126,7 +126,17 @@ Tensor Elaborator::constantOf(const Series &series, Span span) {
     attr = DenseElementsAttr::get(type, ArrayRef(llvm::map_to_vector(series.values, [&](double x) {
                                     return numberAttr(builder, x, type.getElementType());
                                   })));
-  return {create<nd::ConstantOp>(span, type, attr), true, 0};
+  Tensor made{create<nd::ConstantOp>(span, type, attr), true, 0};
+  if (series.isNamed() || series.tree.empty())
+    return made;
+  SmallVector<DenseI64ArrayAttr> shapes;
+  SmallVector<StringAttr> paths;
+  for (const TreeLeaf &leaf : series.tree) {
+    shapes.push_back(DenseI64ArrayAttr::get(&context, leaf.shape));
+    paths.push_back(builder.getStringAttr(leaf.path));
+  }
+  auto tree = ir::withEncoding(type, ir::TreeAttr::get(&context, shapes, paths));
+  return {create<ir::RecastOp>(span, tree, made.value), false, 0};
 }
 
 std::optional<Tensor> Elaborator::tensor(const Value &value, Span span, const char *role) {

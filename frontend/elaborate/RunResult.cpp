@@ -32,12 +32,39 @@ Value RunResult::find(const std::string &path, Span span) const {
     return withoutSpoilt(it->second, *this);
   if (auto it = hyperparameters.find(path); it != hyperparameters.end())
     return Value(Const{it->second, Elem::Real, true, path}, span);
-  if (path.starts_with("params."))
-    if (auto it = leaves.find(path.substr(7)); it != leaves.end()) {
-      auto *array = it->second.as<std::shared_ptr<Series>>();
-      return array ? withoutSpoilt(*array, *this) : Value(it->second.payload, span);
+  if (path != "params" && !path.starts_with("params."))
+    return {};
+  auto all = tree(false);
+  if (!all)
+    return {};
+  if (path == "params")
+    return withoutSpoilt(all, *this);
+  auto part = all->below(path.substr(7));
+  return part ? withoutSpoilt(std::make_shared<Series>(std::move(*part)), *this) : Value();
+}
+
+bool RunResult::measures(const std::string &first) const {
+  auto isBelow = [&](auto &metric) { return metric.first == first || metric.first.starts_with(first + "."); };
+  return llvm::any_of(series, isBelow) || hyperparameters.count(first);
+}
+
+std::shared_ptr<Series> RunResult::tree(bool withStates) const {
+  auto made = std::make_shared<Series>();
+  made->name = "params";
+  made->shape = {0};
+  for (auto *list : {&leaves, &states}) {
+    if (list == &states && !withStates)
+      break;
+    for (auto &[path, value] : *list) {
+      auto *array = value.as<std::shared_ptr<Series>>();
+      if (!array)
+        return nullptr;
+      made->tree.push_back({path, (*array)->shape});
+      made->values.insert(made->values.end(), (*array)->values.begin(), (*array)->values.end());
+      made->shape.front() += (*array)->width();
     }
-  return {};
+  }
+  return made;
 }
 
 /// As an array, to stand beside those of other members.
@@ -79,8 +106,13 @@ std::vector<std::string> RunResult::known() const {
   std::vector<std::string> names = {"diverged"};
   for (auto &[metric, unused] : series)
     names.push_back(metric);
+  // Parameters, and each tree of those below a path.
   for (auto &[leaf, unused] : leaves)
-    names.push_back("params." + leaf);
+    for (size_t end = 0; end != std::string::npos;) {
+      end = leaf.find('.', end + 1);
+      names.push_back("params." + leaf.substr(0, end));
+    }
+  names.push_back("params");
   return names;
 }
 

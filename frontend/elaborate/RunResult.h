@@ -4,7 +4,13 @@
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Series.h"
 
+namespace dyn {
+struct Checkpoint;
+}
+
 namespace dyn::elab {
+
+struct TrainRequest;
 
 /// Metrics, parameters and outcome of a run, or of the runs of a sweep. `prefix` narrows the view: `r.test` has the
 /// prefix "test.".
@@ -15,13 +21,20 @@ struct RunResult {
   int64_t divergedAt = 0; ///< the step
   bool isSketch = false; ///< of a run that is only checked: names are known, values are not
   std::map<std::string, std::shared_ptr<Series>> series;
-  std::map<std::string, Value> leaves; ///< final parameters by path
+  std::vector<std::pair<std::string, Value>> leaves; ///< final parameters by path, in the order of trees
+  std::vector<std::pair<std::string, Value>> states; ///< final states of its models by path
+  std::vector<std::shared_ptr<const Checkpoint>> checkpoints; ///< in their order
+  std::shared_ptr<const TrainRequest> request;       ///< of a run: what was asked for; null in a session
   std::map<std::string, double> hyperparameters;
   std::vector<Axis> axes;                          ///< of a sweep: its swept names; else empty
   std::vector<std::shared_ptr<RunResult>> members; ///< row-major over the axes
   std::shared_ptr<RunResult> model;                ///< one of the sweep: says what there is where no member is left
 
   bool isSweep() const { return !axes.empty(); }
+  /// Whether a metric or a hyperparameter has this name, or metrics begin with it.
+  bool measures(const std::string &first) const;
+  /// Parameters, and with `withStates` what its models keep, as a tree; null where a value is not known.
+  std::shared_ptr<Series> tree(bool withStates) const;
   /// What `run.names[from].…` means: a metric, `diverged`, a hyperparameter, or a narrower view. Of a sweep each has its
   /// axes.
   Value member(const std::vector<std::string> &names, size_t from, DiagnosticEngine &diags, Span span) const;

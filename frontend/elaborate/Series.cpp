@@ -49,6 +49,7 @@ static int64_t entriesOf(llvm::ArrayRef<Axis> axes) {
   return result;
 }
 
+int64_t TreeLeaf::size() const { return product(shape); }
 int64_t Series::entries() const { return entriesOf(axes); }
 int64_t Series::width() const { return product(shape); }
 bool Series::lacksSome() const { return llvm::any_of(missing, [](const GapPtr &gap) { return gap != nullptr; }); }
@@ -123,6 +124,7 @@ static Series likeOf(const Series &series) {
   made.elem = series.elem;
   made.isSketch = series.isSketch;
   made.shape = series.shape;
+  made.tree = series.tree;
   made.chosen = series.chosen;
   return made;
 }
@@ -220,7 +222,7 @@ std::optional<Series> stackMembers(const std::string &name, const std::vector<Ax
     return std::nullopt;
   const Series &model = **first;
   for (auto &member : members)
-    if (member && (member->shape != model.shape || member->axes.size() != model.axes.size()))
+    if (member && (member->shape != model.shape || member->tree != model.tree || member->axes.size() != model.axes.size()))
       return std::nullopt;
   Series made = likeOf(model);
   made.name = name;
@@ -264,6 +266,41 @@ Series stackNone(const Series &model, const std::vector<Axis> &axes) {
   return made;
 }
 
+std::optional<Series> Series::below(llvm::StringRef path) const {
+  Series made = likeOf(*this);
+  made.name = name + "." + path.str();
+  made.axes = axes;
+  made.missing = missing;
+  made.tree.clear();
+  std::vector<std::pair<int64_t, int64_t>> ranges; // of an entry: from where, how many
+  int64_t offset = 0, count = 0;
+  bool isLeaf = false;
+  for (const TreeLeaf &leaf : tree) {
+    isLeaf |= leaf.path == path;
+    if (leaf.path == path || llvm::StringRef(leaf.path).starts_with(path.str() + ".")) {
+      ranges.emplace_back(offset, leaf.size());
+      count += leaf.size();
+      made.tree.push_back(leaf);
+    }
+    offset += leaf.size();
+  }
+  if (made.tree.empty())
+    return std::nullopt;
+  made.shape = {count};
+  if (isLeaf) {
+    made.shape = made.tree.front().shape;
+    made.tree.clear();
+  }
+  if (isSketch)
+    return made;
+  for (int64_t entry = 0; entry < entries(); ++entry)
+    for (auto [from, size] : ranges) {
+      auto first = values.begin() + entry * width() + from;
+      made.values.insert(made.values.end(), first, first + size);
+    }
+  return made;
+}
+
 std::vector<int64_t> Series::positions() const {
   std::vector<int64_t> places;
   for (int64_t i = 0; i < entries(); ++i)
@@ -275,6 +312,11 @@ std::vector<int64_t> Series::positions() const {
 bool isNamed(const Value &value) {
   auto *series = value.as<std::shared_ptr<Series>>();
   return series && (*series)->isNamed();
+}
+
+bool isMissing(const Value &value) {
+  auto *series = value.as<std::shared_ptr<Series>>();
+  return series && !(*series)->isNamed() && (*series)->lacksSome();
 }
 
 bool isSketch(const Value &value) {

@@ -38,11 +38,20 @@ using GapPtr = std::shared_ptr<const Gap>;
 /// Of what was never measured: reductions over moments take the others.
 GapPtr notMeasured();
 
+/// A leaf of a tree: a parameter with its path.
+struct TreeLeaf {
+  std::string path;
+  std::vector<int64_t> shape;
+  int64_t size() const;
+  bool operator==(const TreeLeaf &other) const = default;
+};
+
 /// An array whose first dimensions have names. Without names: the plain value of a finished run, such as a parameter.
 struct Series {
   std::string name;           ///< for messages
   std::vector<Axis> axes;     ///< of different names; moments are the last
   std::vector<int64_t> shape; ///< of one entry
+  std::vector<TreeLeaf> tree; ///< an entry is a tree of these leaves, one behind the other in its only dimension
   std::vector<double> values; ///< row-major over axes, then shape
   std::vector<GapPtr> missing; ///< by entry, null where a value is; empty: none is missing
   std::string chosen;         ///< "rate=20, step=3": which labels `at` took, for messages
@@ -72,6 +81,8 @@ struct Series {
   Series select(size_t axis, llvm::ArrayRef<int64_t> positions) const;
   /// The same entries over more axes, which hold those of this in any order; numbers fill entries of `shape`.
   Series spreadOver(const std::vector<Axis> &axes, llvm::ArrayRef<int64_t> shape) const;
+  /// Of trees: the leaf of a path, or the tree below it; nothing where there is neither.
+  std::optional<Series> below(llvm::StringRef path) const;
   /// The positions along its only axis at which a mask holds.
   std::vector<int64_t> positions() const;
 };
@@ -86,6 +97,8 @@ Series stackNone(const Series &model, const std::vector<Axis> &axes);
 
 /// Whether a value has named axes.
 bool isNamed(const Value &value);
+/// Whether it is a value without named axes that is missing: what is computed from it is missing too.
+bool isMissing(const Value &value);
 /// Whether it stands for what a run would have measured.
 bool isSketch(const Value &value);
 

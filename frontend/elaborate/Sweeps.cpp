@@ -177,11 +177,13 @@ Value ExpectEvaluator::sweep(const ast::RunStmt &stmt, const TrainRequest &base,
   auto result = std::make_shared<RunResult>();
   result->name = stmt.name.text;
   result->axes = request.axes;
-  result->members = runs.sweep(std::move(request));
+  result->members = runs.sweep(request);
   if (result->members.empty())
     return {};
-  for (size_t member = 0; member < result->members.size(); ++member)
+  for (size_t member = 0; member < result->members.size(); ++member) {
     result->members[member] = asMember(*result->members[member], *result, static_cast<int64_t>(member));
+    remember(*result->members[member], request.members[member]);
+  }
   result->isSketch = llvm::any_of(result->members, [](auto &member) { return member->isSketch; });
   return Value(result, stmt.span);
 }

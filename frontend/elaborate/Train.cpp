@@ -63,10 +63,21 @@ std::unique_ptr<Elaborated> TrainElaborator::elaborate(const TrainRequest &theRe
   initSocket();
   if (e.hasFailed())
     return nullptr;
+  if (clauses.checkpoint)
+    out->plan.checkpoint = event(&clauses.checkpoint->timing, "step", clauses.checkpoint->span);
   program(clauses);
   out->expects = clauses.expects;
   out->scope = scope;
   return e.hasFailed() ? nullptr : std::move(out);
+}
+
+ScopePtr TrainElaborator::modelsOf(const TrainRequest &theRequest) {
+  request = theRequest;
+  out = std::make_unique<Elaborated>();
+  scope = std::make_shared<Scope>(e.globals);
+  Clauses clauses;
+  Frame frame{scope};
+  return bindHyperparameters() && collect(*request.decl->body, clauses, frame) ? scope : nullptr;
 }
 
 bool TrainElaborator::bindHyperparameters() {
@@ -125,6 +136,13 @@ bool TrainElaborator::collect(const ast::ClauseBlock &block, Clauses &clauses, F
       break;
     case ast::Kind::LossClause:
       clauses.loss = ast::cast<ast::LossClause>(clause.get());
+      break;
+    case ast::Kind::CheckpointClause:
+      if (clauses.checkpoint) {
+        e.diags.report(Diag::not_supported, clause->span, "a second `checkpoint` is");
+        return false;
+      }
+      clauses.checkpoint = ast::cast<ast::CheckpointClause>(clause.get());
       break;
     case ast::Kind::FrozenClause:
       clauses.frozen.push_back(ast::cast<ast::FrozenClause>(clause.get()));

@@ -77,7 +77,7 @@ bool TrainElaborator::openData(const Clauses &clauses) {
   const ast::Source &source = clauses.data->sources.front();
   const ast::Expr &written = change ? *change->written : *source.value;
   bool otherOptions = change && !change->part->sourceOptions.empty();
-  Frame optionFrame{otherOptions ? request.changeScope : scope};
+  Frame optionFrame{otherOptions ? change->scope : scope};
   Value value = dataOf(clauses, frame);
   auto *data = value.as<Data>();
   if (!data) {

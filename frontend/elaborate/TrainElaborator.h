@@ -64,6 +64,9 @@ public:
 
   /// Null after errors, which are in the engine.
   std::unique_ptr<Elaborated> run(const TrainRequest &request);
+  /// Hyperparameters, locals and models of a train by name, without its code: what a finished run's models are made of.
+  /// Lives as long as this. Null after errors.
+  ScopePtr modelsOf(const TrainRequest &request);
 
 private:
   struct Clauses {
@@ -88,6 +91,7 @@ private:
     std::vector<const ast::EvalClause *> evals;
     std::vector<const ast::Expr *> expects;
     std::vector<const ast::FrozenClause *> frozen;
+    const ast::CheckpointClause *checkpoint = nullptr;
   };
   /// A part of a split as it is written: rows by number, or a share of all.
   struct SplitPart {

@@ -201,12 +201,17 @@ std::optional<Value> Elaborator::conform(const Value &value, const ast::Type &ty
   auto elem = elementNamed(word);
   if (!elem) {
     if (word == "tree") {
+      auto *kept = value.as<std::shared_ptr<Series>>();
+      if (kept && !(*kept)->tree.empty() && !(*kept)->isNamed()) {
+        auto whole = tensor(value, span);
+        return whole ? std::optional(Value(*whole, value.origin)) : std::nullopt;
+      }
       auto *t = value.as<Tensor>();
       bool isTree = t && isa_and_present<ir::TreeAttr>(ir::rangeOf(t->type().getEncoding())) && !isStackOfTrees(t->type());
       return isTree ? std::optional<Value>(value) : refuse();
     }
     if (word == "model")
-      return value.as<std::shared_ptr<Instance>>() ? std::optional<Value>(value) : refuse();
+      return value.as<std::shared_ptr<Instance>>() || value.as<ModelName>() ? std::optional<Value>(value) : refuse();
     if (word == "data")
       return value.as<Data>() ? std::optional<Value>(value) : refuse();
     if (word == "string")

@@ -46,39 +46,6 @@ void LiveRun::join() {
     thread.join();
 }
 
-static elab::Elem elemOf(plan::Element element) {
-  return element == plan::Element::i64  ? elab::Elem::Int
-         : element == plan::Element::i1 ? elab::Elem::Bool
-                                        : elab::Elem::Real;
-}
-
-static std::shared_ptr<elab::Series> arrayOf(const Session &session, const plan::Leaf &leaf) {
-  auto array = std::make_shared<elab::Series>();
-  array->name = leaf.path;
-  array->elem = elemOf(leaf.element);
-  array->shape.assign(leaf.shape.begin(), leaf.shape.end());
-  int64_t count = 1;
-  for (int64_t size : leaf.shape)
-    count *= size;
-  const void *data = session.data(leaf);
-  for (int64_t i = 0; i < count; ++i)
-    switch (leaf.element) {
-    case plan::Element::f32:
-      array->values.push_back(static_cast<const float *>(data)[i]);
-      break;
-    case plan::Element::f64:
-      array->values.push_back(static_cast<const double *>(data)[i]);
-      break;
-    case plan::Element::i64:
-      array->values.push_back(static_cast<double>(static_cast<const int64_t *>(data)[i]));
-      break;
-    case plan::Element::i1:
-      array->values.push_back(static_cast<const uint8_t *>(data)[i] != 0);
-      break;
-    }
-  return array;
-}
-
 /// States by the kind of their owner and by its name: `optimizer adamw.m` is `optimizer.m` and `adamw.m`. The first of
 /// several that a word fits keeps it.
 static void addStates(elab::RunResult &result, const Session &session) {
