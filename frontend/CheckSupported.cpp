@@ -34,7 +34,6 @@ const Refused table[] = {
     {Kind::PhaseClause, "`phase` is", "write one train a phase"},
     {Kind::WhenClause, "`when` is", ""},
     {Kind::AtClause, "`at` as a clause is", ""},
-    {Kind::StopClause, "`stop when` is", "say how long: `steps …` or `epochs …`"},
     {Kind::StepClause, "a train's own `step` is", "write an optimizer and a `loss`"},
 };
 
@@ -278,10 +277,6 @@ private:
   }
 
   bool expression(const Expr &expr) {
-    if (auto *member = dynCast<MemberExpr>(&expr)) {
-      auto *base = dynCast<NameExpr>(member->base.get());
-      return base && base->name == "loss" && member->member.text == "on" && refuseWord(expr.span, "loss.on");
-    }
     auto *call = dynCast<CallExpr>(&expr);
     if (!call)
       return false;

@@ -9,6 +9,9 @@ using namespace dyn;
 
 bool DynRuntime::due(int64_t number) const {
   const Event &event = events[static_cast<size_t>(number)];
+  // What is due at the step of a stop was measured before it.
+  if (isStopped() && event.kind != EventKind::end)
+    return false;
   switch (event.kind) {
   case EventKind::step:
     return ctx.clock.step % event.every == 0;
@@ -17,6 +20,8 @@ bool DynRuntime::due(int64_t number) const {
     return previousEpoch < 0 || ctx.clock.epoch / event.every > previousEpoch / event.every;
   case EventKind::end:
     return ctx.clock.step >= ctx.clock.total;
+  case EventKind::running:
+    return true;
   case EventKind::at:
     return std::binary_search(event.at.begin(), event.at.end(), ctx.clock.step);
   }
@@ -103,6 +108,8 @@ void dyn_emit(DynContext *ctx, int64_t metric, int32_t element, const void *valu
 }
 
 int32_t dyn_loop_next(DynContext *ctx) {
+  if (ctx->runtime->isStopped())
+    ctx->clock.total = ctx->clock.step;
   if (ctx->status == DYN_OK)
     ctx->runtime->betweenSteps();
   if (ctx->status != DYN_OK || ctx->clock.step >= ctx->clock.total)

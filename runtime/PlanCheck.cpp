@@ -25,7 +25,7 @@ public:
     for (const plan::Feed &feed : plan.feeds)
       checkFeed(feed);
     for (const plan::Event &event : plan.events) {
-      bool known = event.kind == "step" || event.kind == "epoch" || event.kind == "end" || event.kind == "at";
+      bool known = event.kind == "step" || event.kind == "epoch" || event.kind == "end" || event.kind == "at" || event.kind == "running";
       need(known && event.every >= 1, "event " + event.kind, "is of no known kind, or every 0");
     }
     need(plan.checkpoint == -1 || in(plan.checkpoint, plan.events), "checkpoint", "names an event that is not there");

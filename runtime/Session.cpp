@@ -34,6 +34,7 @@ DynRuntime::Event makeEvent(const plan::Event &event) {
   Kind kind = event.kind == "step"    ? Kind::step
               : event.kind == "epoch" ? Kind::epoch
               : event.kind == "end"   ? Kind::end
+              : event.kind == "running" ? Kind::running
                                       : Kind::at;
   std::vector<int64_t> at = event.at;
   std::sort(at.begin(), at.end());
@@ -77,6 +78,9 @@ void makeContext(DynRuntime &runtime) {
   std::array<uint64_t, 4> keys = makeKeys(runtime.plan);
   std::copy(keys.begin(), keys.end(), ctx.seeds);
   ctx.arenas = runtime.arenas.bases();
+  for (size_t i = 0; i < runtime.plan.arenas.size(); ++i)
+    if (runtime.plan.arenas[i].role == "stop")
+      runtime.stop = static_cast<const double *>(runtime.arenas[static_cast<int64_t>(i)]);
   ctx.numbers = runtime.numbers.data();
   ctx.clock.total = runtime.plan.total;
   ctx.status_site = -1;

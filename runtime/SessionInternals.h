@@ -17,7 +17,7 @@
 
 /// The state behind the functions of Functions.def; owned by a Session.
 struct DynRuntime {
-  enum class EventKind { step, epoch, end, at };
+  enum class EventKind { step, epoch, end, at, running };
   struct Event {
     EventKind kind;
     int64_t every;
@@ -50,11 +50,14 @@ struct DynRuntime {
   std::string dataError;   ///< why status is DYN_BAD_DATA
   DynContext ctx = {};
   int64_t previousEpoch = -1;     ///< clock.epoch before the last update; -1: before the first
+  const double *stop = nullptr;   ///< the flag of `stop when`; null: the train has none
   std::atomic<bool> failed{false}; ///< claimed by the first dyn_fail
 
   /// Whether updates stop here because a person asked.
   static bool interrupted();
   bool due(int64_t event) const;
+  /// Whether a `stop when` held: no further update is made.
+  bool isStopped() const { return stop && *stop != 0; }
   /// The next batch of a feed whose source is endless: all rows that its set holds, made anew. No pass ever ends.
   void makeBatch(size_t feed);
   /// Between two steps, the first and the last included: begins where the options say, keeps checkpoints that are due.

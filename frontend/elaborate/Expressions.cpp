@@ -239,6 +239,10 @@ Value Elaborator::evaluateMember(const ast::MemberExpr &expr, Frame &frame) {
       value = Value(part, span);
       continue;
     }
+    if (auto *builtin = value.as<Builtin>(); builtin && builtin->name == "@loss" && name == "on") {
+      value = Value(Builtin{"@loss.on"}, span);
+      continue;
+    }
     if (auto *held = value.as<Held>()) {
       value = memberOf(*held, name, span);
       continue;

@@ -215,7 +215,7 @@ void TrainElaborator::program(const Clauses &clauses) {
   };
   call("init");
   auto loop = run::LoopOp::create(b, loc);
-  {
+  auto pass = [&] {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(&blockOf(loop->getRegion(0)));
     for (const Event &event : events)
@@ -226,9 +226,19 @@ void TrainElaborator::program(const Clauses &clauses) {
     for (const Event &event : events)
       if (event.needsBatch)
         moment(event);
-    call("update");
-    run::StepDoneOp::create(b, loc);
-  }
+    auto step = [&] {
+      call("update");
+      run::StepDoneOp::create(b, loc);
+    };
+    if (clauses.stops.empty())
+      return step();
+    call("stop");
+    out->plan.events.push_back({"running", 1, {}});
+    auto goesOn = run::WhenDueOp::create(b, loc, static_cast<int64_t>(out->plan.events.size()) - 1);
+    b.setInsertionPointToEnd(&blockOf(goesOn->getRegion(0)));
+    step();
+  };
+  pass();
   // After the last update: what is due then sees the final parameters.
   for (const Event &event : events)
     moment(event);

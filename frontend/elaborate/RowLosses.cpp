@@ -15,10 +15,55 @@ using namespace mlir;
 
 namespace dyn::elab {
 
+bool TrainElaborator::sees(const Batch &rows, Span span) {
+  auto feed = static_cast<int64_t>(socketNow.getFeed()), size = static_cast<int64_t>(socketNow.getBatch());
+  if (size != 0 && (feed != rows.feed || size != rows.size)) {
+    e.diags.report(Diag::not_supported, span, "a rule that looks at the examples of two sets is").help("write a rule for each");
+    return false;
+  }
+  socketNow.setFeed(rows.feed);
+  socketNow.setBatch(rows.size);
+  socketNow.setMasked(rows.masked);
+  return true;
+}
+
+Value TrainElaborator::lossOn(const std::vector<ast::Argument> &args, Span span, Frame &frame) {
+  if (args.size() != 1 || args.front().name) {
+    e.diags.report(Diag::too_few_arguments, span, "loss.on", "the data", args.size());
+    return {};
+  }
+  Value value = e.evaluate(*args.front().value, frame);
+  auto *data = value.as<Data>();
+  if (!data && !value.isInvalid())
+    e.diags.report(Diag::not_data, args.front().span, describe(value));
+  auto number = data ? set(*data, args.front().span) : std::nullopt;
+  if (!number)
+    return {};
+  lossSets.emplace_back(*data, *number);
+  return Value(Builtin{"@loss over " + std::to_string(lossSets.size() - 1)}, span);
+}
+
+Value TrainElaborator::lossOver(llvm::StringRef number, const Tensor &tree, Span span) {
+  size_t at = 0;
+  (void)number.getAsInteger(10, at);
+  auto [data, set] = lossSets[at];
+  Batch all{-1, out->plan.sets[static_cast<size_t>(set)].examples(), false};
+  if (!sees(all, span))
+    return {};
+  Value each = rowLosses(tree, exampleScope(data, set, all, true), span);
+  auto *t = each.as<Tensor>();
+  if (!t)
+    return {};
+  auto encoding = mlir::cast<ir::AxesAttr>(t->type().getEncoding()).without("example");
+  return Value(Tensor{e.create<ir::OverOp>(span, ir::withEncoding(t->type(), encoding), ir::OverKind::mean, t->value,
+                                           e.builder.getStringAttr("example")),
+                      false, 0},
+               span);
+}
+
 ScopePtr TrainElaborator::presentRows() {
-  socketNow.setFeed(batch.feed);
-  socketNow.setBatch(batch.size);
-  socketNow.setMasked(batch.masked);
+  if (!sees(batch, clauses->data ? clauses->data->span : Span()))
+    return nullptr;
   return exampleScope(*batchData, out->plan.feeds[0].set, batch, batchIsWhole);
 }
 
@@ -43,7 +88,9 @@ Value TrainElaborator::placeOn(const std::string &axis, Span span) {
   return Value(Tensor{e.create<ir::IndexOp>(span, type, e.builder.getStringAttr(axis)), false, 0}, span);
 }
 
-Value TrainElaborator::rowLosses(const Tensor &tree, Span span) {
+Value TrainElaborator::rowLosses(const Tensor &tree, ScopePtr rows, Span span) {
+  if (!rows)
+    return {};
   llvm::SaveAndRestore reading(e.readParam, std::function<mlir::Value(ParamInfo &)>([&](ParamInfo &info) -> mlir::Value {
     return e.leafOf(tree, info.path, info.from).as<Tensor>()->value;
   }));
@@ -54,7 +101,7 @@ Value TrainElaborator::rowLosses(const Tensor &tree, Span span) {
   bool outer = e.training;
   llvm::SaveAndRestore block(modelBlock);
   enterModels(true);
-  Frame frame{presentRows()};
+  Frame frame{rows};
   frame.site = "loss";
   const ast::Expr &loss = *clauses->loss->value;
   Value value = e.evaluate(loss, frame);
@@ -139,7 +186,7 @@ Value TrainElaborator::lossesPer(const ast::Expr &per, const Value &tree, Span s
     auto parts = partsOf(*part, frame);
     return parts ? inParts(*parts, *tree.as<Tensor>(), span).first : Value();
   }
-  return isPerExample(per) ? rowLosses(*tree.as<Tensor>(), span) : Value();
+  return isPerExample(per) ? rowLosses(*tree.as<Tensor>(), presentRows(), span) : Value();
 }
 
 Value TrainElaborator::gradientsPer(const ast::Expr &per, const Value &tree, Span span, Frame &frame) {

@@ -232,19 +232,27 @@ Value TrainElaborator::socketCall(const std::string &name, const std::vector<ast
     return batchField(field.str(), span);
   if (llvm::StringRef axis = name; axis.consume_front("index."))
     return placeOn(axis.str(), span);
+  if (llvm::StringRef kind = name; kind.consume_front("fold "))
+    return foldCall(kind.str(), args, span, frame);
+  if (name == "loss.on")
+    return lossOn(args, span, frame);
+  llvm::StringRef whole = name; // of a set: a function that `loss.on` gave
+  bool isWhole = whole.consume_front("loss over ");
   const ast::Expr *per = args.size() == 2 && args[1].name.text == "per" ? args[1].value.get() : nullptr;
   if (args.empty() || args.front().name || (args.size() != 1 && !per)) {
     e.diags.report(Diag::not_supported, span, "`" + name + "` with other arguments than one tree is");
     return {};
   }
   Value at = e.evaluate(*args.front().value, frame);
-  auto flat = at.isInvalid() ? std::nullopt : wholeTree(at, name == "rows" ? "loss" : name, span);
+  auto flat = at.isInvalid() ? std::nullopt : wholeTree(at, name == "rows" || isWhole ? "loss" : name, span);
   if (!flat)
     return {};
   auto type = treeType(e.treeLeaves, false);
   Value tree = inFormOf(*flat, type, span);
+  if (isWhole)
+    return lossOver(whole, *tree.as<Tensor>(), span);
   if (name == "rows")
-    return rowLosses(*tree.as<Tensor>(), span);
+    return rowLosses(*tree.as<Tensor>(), presentRows(), span);
   if (per && name == "loss")
     return lossesPer(*per, tree, span, frame);
   auto number = RankedTensorType::get({}, e.real());

@@ -131,6 +131,7 @@ void TrainElaborator::emit(const std::string &name, const Value &value, Span spa
   int64_t index = metric(metricPrefix + name, t->type().getShape(), span, isa_and_present<ir::PerLeafAttr>(encoding));
   out->plan.metrics[static_cast<size_t>(index)].text = isText;
   run::EmitOp::create(e.builder, e.loc(span), stored, index);
+  foldMetric(metricPrefix + name, Tensor{stored, false, 0}, span);
 }
 
 /// The loss of the present batch is a metric, and a run in which it is not finite stops.

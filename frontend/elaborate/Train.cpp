@@ -57,9 +57,11 @@ std::unique_ptr<Elaborated> TrainElaborator::elaborate(const TrainRequest &theRe
     return nullptr;
   layOut();
   placeServed();
+  findFolds(clauses);
   updateSocket(clauses);
   evalSockets(clauses);
   probeSockets(clauses);
+  stopSocket(clauses);
   initSocket();
   if (e.hasFailed())
     return nullptr;
@@ -143,6 +145,9 @@ bool TrainElaborator::collect(const ast::ClauseBlock &block, Clauses &clauses, F
         return false;
       }
       clauses.checkpoint = ast::cast<ast::CheckpointClause>(clause.get());
+      break;
+    case ast::Kind::StopClause:
+      clauses.stops.push_back(ast::cast<ast::StopClause>(clause.get()));
       break;
     case ast::Kind::FrozenClause:
       clauses.frozen.push_back(ast::cast<ast::FrozenClause>(clause.get()));

@@ -92,6 +92,7 @@ private:
     std::vector<const ast::Expr *> expects;
     std::vector<const ast::FrozenClause *> frozen;
     const ast::CheckpointClause *checkpoint = nullptr;
+    std::vector<const ast::StopClause *> stops;
   };
   /// A part of a split as it is written: rows by number, or a share of all.
   struct SplitPart {
@@ -175,6 +176,19 @@ private:
   void probeSockets(const Clauses &clauses);
   void program(const Clauses &clauses);
 
+  // Stops.cpp
+  /// What a condition reads of a metric's past, kept up as the metric is emitted.
+  struct Fold {
+    std::string kind, metric;
+    int64_t arena = 0, offset = 0; ///< its value, and behind it 1 once there is one
+  };
+  void addFold(const std::string &kind, const std::string &metric);
+  void findFolds(const Clauses &clauses);
+  Value foldPart(const Fold &fold, int64_t part, Span span);
+  void foldMetric(const std::string &name, const Tensor &value, Span span);
+  Value foldCall(const std::string &kind, const std::vector<ast::Argument> &args, Span span, Frame &frame);
+  void stopSocket(const Clauses &clauses);
+
   // Changes.cpp
   bool applyChanges(const Clauses &clauses);
   bool applyChange(const TrainChange &change, const Clauses &clauses);
@@ -238,8 +252,13 @@ private:
   Value estimated(const Value &at, bool keeps);
 
   // RowLosses.cpp
-  /// The loss of each example of the batch at a tree, which may itself be one for each.
-  Value rowLosses(const Tensor &tree, Span span);
+  /// The loss of each example of `rows` at a tree, which may itself be one for each.
+  Value rowLosses(const Tensor &tree, ScopePtr rows, Span span);
+  /// `loss.on(D)` as a function of a tree, and that function: the objective over all of a set.
+  Value lossOn(const std::vector<ast::Argument> &args, Span span, Frame &frame);
+  Value lossOver(llvm::StringRef number, const Tensor &tree, Span span);
+  /// Says which rows the present socket sees: false after a report if it sees others.
+  bool sees(const Batch &rows, Span span);
   /// `batch.x`: the field of each example of the present batch; invalid after a report.
   Value batchField(const std::string &name, Span span);
   /// `index(example)`: an element's own place; invalid after a report.
@@ -369,6 +388,8 @@ private:
   std::map<std::string, ScopePtr> sourceArgs; ///< of a data declaration's one set
   std::map<std::string, Windows> textWindows; ///< by the data declaration's name
   std::string metricPrefix;
+  std::map<std::string, Fold> folds;                  ///< by kind and metric
+  std::vector<std::pair<Data, int64_t>> lossSets; ///< of `loss.on(D)`: the sets, by the number of the function
 };
 
 } // namespace dyn::elab
