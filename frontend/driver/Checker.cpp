@@ -214,11 +214,8 @@ std::shared_ptr<elab::RunResult> Checker::checkTrain(const elab::TrainRequest &r
   sketch->name = elaborated->plan.name;
   sketch->isSketch = true;
   for (const plan::Metric &metric : elaborated->plan.metrics) {
-    auto series = std::make_shared<elab::Series>();
-    series->name = metric.name;
+    auto series = elab::seriesOf(metric);
     series->isSketch = true;
-    series->axes.push_back({metric.clock, {}, {}, true});
-    series->shape.assign(metric.shape.begin(), metric.shape.end());
     sketch->series[metric.name] = series;
   }
   for (const plan::Leaf &leaf : elaborated->plan.params)

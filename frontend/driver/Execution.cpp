@@ -89,15 +89,9 @@ static std::shared_ptr<elab::RunResult> resultOf(Session &session) {
   auto result = std::make_shared<elab::RunResult>();
   result->name = session.plan().name;
   for (const plan::Metric &metric : session.plan().metrics) {
-    auto series = std::make_shared<elab::Series>();
-    series->name = metric.name;
-    series->axes.push_back({metric.clock, {}, {}, true});
-    series->shape.assign(metric.shape.begin(), metric.shape.end());
-    if (auto it = session.series().find(metric.name); it != session.series().end()) {
-      series->axes.back().labels.assign(it->second.at.begin(), it->second.at.end());
-      series->values = it->second.values;
-    }
-    result->series[metric.name] = series;
+    auto it = session.series().find(metric.name);
+    result->series[metric.name] =
+        it == session.series().end() ? elab::seriesOf(metric) : elab::seriesOf(metric, it->second.at, it->second.values);
   }
   for (const plan::Leaf &leaf : session.plan().kept())
     result->leaves.emplace_back(leaf.path, elab::Value(arrayOf(session, leaf)));

@@ -66,7 +66,7 @@ void SweepIndex::add(size_t member, const std::string &folder, const Outcome &ou
   entry["steps"] = outcome.step;
   Json metrics = Json::object();
   for (auto &[name, series] : result.series)
-    if (series->shape.empty() && !series->values.empty())
+    if (series->shape.empty() && series->axes.size() == 1 && !series->values.empty())
       metrics[name] = series->values.back(); // null where it is not finite: JSON has no such numbers
   entry["last"] = metrics;
   index["members"].push_back(entry);

@@ -7,6 +7,31 @@
 
 namespace dyn::elab {
 
+/// `leaf` with the paths of its arrays; an axis without labels counts from 0.
+static Axis axisOf(const plan::Metric &metric, size_t i) {
+  Axis axis{metric.axes[i], {}, {}, false};
+  if (i < metric.labels.size())
+    axis.words = metric.labels[i];
+  for (int64_t at = 0; axis.words.empty() && at < metric.shape[i]; ++at)
+    axis.labels.push_back(static_cast<double>(at));
+  return axis;
+}
+
+std::shared_ptr<Series> seriesOf(const plan::Metric &metric, llvm::ArrayRef<int64_t> at, llvm::ArrayRef<double> rows) {
+  auto made = std::make_shared<Series>();
+  made->name = metric.name;
+  for (size_t i = 0; i < metric.axes.size(); ++i)
+    made->axes.push_back(axisOf(metric, i));
+  size_t places = static_cast<size_t>(made->entries());
+  made->axes.push_back({metric.clock, {at.begin(), at.end()}, {}, true});
+  made->shape.assign(metric.shape.begin() + static_cast<int64_t>(metric.axes.size()), metric.shape.end());
+  size_t width = static_cast<size_t>(made->width());
+  for (size_t place = 0; place < places; ++place)
+    for (size_t moment = 0; moment < at.size(); ++moment)
+      llvm::append_range(made->values, rows.slice((moment * places + place) * width, width));
+  return made;
+}
+
 /// What a run that diverged measured and is not finite says nothing: such entries are missing.
 static Value withoutSpoilt(const std::shared_ptr<Series> &series, const RunResult &run) {
   auto isFinite = [](double x) { return std::isfinite(x); };

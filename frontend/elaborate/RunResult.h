@@ -3,6 +3,7 @@
 
 #include "frontend/Diagnostics.h"
 #include "frontend/elaborate/Series.h"
+#include "runtime/Plan.h"
 
 namespace dyn {
 struct Checkpoint;
@@ -11,6 +12,11 @@ struct Checkpoint;
 namespace dyn::elab {
 
 struct TrainRequest;
+
+/// What a run measured under a metric: its own axes (`leaf`), then its moments `at`. `rows` are the values moment by
+/// moment.
+std::shared_ptr<Series> seriesOf(const plan::Metric &metric, llvm::ArrayRef<int64_t> at = {},
+                                 llvm::ArrayRef<double> rows = {});
 
 /// Metrics, parameters and outcome of a run, or of the runs of a sweep. `prefix` narrows the view: `r.test` has the
 /// prefix "test.".

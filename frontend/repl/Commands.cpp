@@ -133,6 +133,8 @@ bool Commands::pause(const Words &words) {
   return true;
 }
 
+static bool isNumberOverTime(const elab::Series &series) { return series.axes.size() == 1 && series.shape.empty(); }
+
 bool Commands::plot(const Words &words) {
   if (words.size() < 2)
     return badForm(*find(":plot"));
@@ -144,10 +146,10 @@ bool Commands::plot(const Words &words) {
       return false;
     auto result = run->result();
     auto it = result->series.find(metric);
-    if (it == result->series.end() || !it->second->isNamed() || !it->second->shape.empty()) {
+    if (it == result->series.end() || !isNumberOverTime(*it->second)) {
       std::vector<std::string> known;
       for (auto &[name, series] : result->series)
-        if (series->isNamed() && series->shape.empty())
+        if (isNumberOverTime(*series))
           known.push_back(name);
       auto report = repl.work.diags.report(Diag::not_plotted, Span(), words[i]);
       if (std::string near = nearest(metric, known); !near.empty())
