@@ -136,54 +136,56 @@ void TrainElaborator::evalSockets(const Clauses &clauses) {
   }
 }
 
+/// What a probe may read, at the parameters of its step.
+ScopePtr TrainElaborator::probeScope(const Rule &rule, const RulePlace &place, const Clauses &clauses, Span span) {
+  ScopePtr inner = ruleScope(rule, nullptr);
+  auto type = treeType(e.treeLeaves, false);
+  Value params = passParams = readRange(paramsArena, place.from, type, "params", span);
+  inner->define("params", params, NameKind::Socket, span);
+  inner->defineLazy("grads", NameKind::Socket, span, [this, type, params, span]() -> Value {
+    auto number = RankedTensorType::get({}, e.real());
+    auto op = ir::GradientOp::create(e.builder, e.loc(span), number, type, "loss", params.as<Tensor>()->value);
+    return Value(Tensor{op.getGradient(), false, 0}, span);
+  });
+  inner->defineLazy("param", NameKind::Socket, span, [this, params, span] { return e.recast(params, false, span); });
+  inner->defineLazy("grad", NameKind::Socket, span, [inner, this, span] {
+    return e.recast(inner->names["grads"].lazy(), false, span);
+  });
+  inner->defineLazy("served", NameKind::Socket, span, [this, span] { return servedTree(span); });
+  offerUpdates(inner, span);
+  offerSocket(inner, clock(run::ClockKind::step, span), span);
+  offerActivations(clauses, inner, span);
+  // Models of the train are called at the present parameters.
+  for (auto &[word, binding] : scope->names)
+    if (binding.value.as<std::shared_ptr<Instance>>())
+      inner->names.emplace(word, binding);
+  Record optimizer;
+  optimizer.fields.emplace_back("state", stateRecord());
+  for (auto &[hyper, binding] : owners.front().rule.hyper->names)
+    optimizer.fields.emplace_back(hyper, binding.value);
+  inner->define("optimizer", Value(optimizer, span), NameKind::Socket, span);
+  return inner;
+}
+
 void TrainElaborator::probeSockets(const Clauses &clauses) {
-  for (size_t k = 0; k < clauses.probes.size(); ++k) {
-    auto *clause = clauses.probes[k];
-    auto rule = ruleOf(*clause);
-    if (!rule)
-      continue;
-    std::string name = "probe_" + std::to_string(k) + "_" + rule->decl->name.text;
-    bool looksInside = mentions(*rule->decl, "activations");
-    socket(name, ir::SocketKind::probe, looksInside ? batch : Batch());
+  for (auto [k, probe] : llvm::enumerate(probes)) {
+    auto &[rule, clause] = probe;
+    const ast::RuleDecl &decl = *rule.decl;
+    RulePlace place{"probe_" + std::to_string(k) + "_" + decl.name.text, "", e.treeLeaves, 0, false};
+    socket(place.rule, ir::SocketKind::probe, mentions(decl, "activations") ? batch : Batch());
     enterModels(false);
     Span span = clause->span;
-    InstantiationScope chain(e.diags, rule->decl->name.text, span);
-    ScopePtr inner = ruleScope(*rule, nullptr);
-    auto type = treeType(e.treeLeaves, false);
-    Value params = passParams = readRange(paramsArena, 0, type, "params", span);
-    inner->define("params", params, NameKind::Socket, span);
-    inner->defineLazy("grads", NameKind::Socket, span, [this, type, params, span]() -> Value {
-      auto number = RankedTensorType::get({}, e.real());
-      auto op = ir::GradientOp::create(e.builder, e.loc(span), number, type, "loss", params.as<Tensor>()->value);
-      return Value(Tensor{op.getGradient(), false, 0}, span);
-    });
-    inner->defineLazy("param", NameKind::Socket, span, [this, params, span] { return e.recast(params, false, span); });
-    inner->defineLazy("grad", NameKind::Socket, span, [inner, this, span] {
-      return e.recast(inner->names["grads"].lazy(), false, span);
-    });
-    inner->defineLazy("served", NameKind::Socket, span, [this, span] { return servedTree(span); });
-    offerSocket(inner, clock(run::ClockKind::step, span), span);
-    offerActivations(clauses, inner, span);
-    // Models of the train are called at the present parameters.
-    for (auto &[word, binding] : scope->names)
-      if (binding.value.as<std::shared_ptr<Instance>>())
-        inner->names.emplace(word, binding);
-    Record optimizer;
-    optimizer.fields.emplace_back("state", stateRecord());
-    for (auto &[hyper, binding] : owners.front().rule.hyper->names)
-      optimizer.fields.emplace_back(hyper, binding.value);
-    inner->define("optimizer", Value(optimizer, span), NameKind::Socket, span);
+    InstantiationScope chain(e.diags, decl.name.text, span);
+    ScopePtr inner = probeScope(rule, place, clauses, span);
     e.mayDraw = e.drawsByStep = true;
     e.drawStream = nd::Stream::noise;
-    Frame frame{inner, nullptr, name};
-    if (rule->decl->body.block)
-      e.execute(*rule->decl->body.block, frame);
+    runRule(rule, inner, place, {}, true);
     e.mayDraw = e.drawsByStep = false;
     const ast::Timing *timing = nullptr;
     for (auto &option : optionsOf(*clause))
       if (option.form == ast::RuleOption::Form::Timing)
         timing = &option.timing;
-    events.push_back({event(timing, "step", span), {}, -1, name, "", batch.feed >= 0});
+    events.push_back({event(timing, "step", span), {}, -1, place.rule, "", batch.feed >= 0});
   }
 }
 

@@ -76,7 +76,24 @@ Value TrainElaborator::batchField(const std::string &name, Span span) {
   return {};
 }
 
+/// The number of each array among those that the running rule has, in the order of the model.
+Value TrainElaborator::placesOfLeaves(Span span) {
+  const RulePlace &at = running->place;
+  if (at.patterned) {
+    const ParamInfo *leaf = at.leaves.front();
+    const std::vector<ParamInfo *> &all = leaf->owner < 0 ? e.treeLeaves : owners[static_cast<size_t>(leaf->owner)].leaves;
+    return e.integer(llvm::find(all, leaf) - all.begin(), span);
+  }
+  int64_t count = static_cast<int64_t>(at.leaves.size());
+  auto type = RankedTensorType::get({count}, e.builder.getI64Type());
+  mlir::Value places = e.create<nd::IotaOp>(span, type, uint64_t(0));
+  auto perLeaf = RankedTensorType::get({count}, e.builder.getI64Type(), ir::PerLeafAttr::get(&e.context, count));
+  return Value(Tensor{e.create<ir::RecastOp>(span, perLeaf, places), false, 0}, span);
+}
+
 Value TrainElaborator::placeOn(const std::string &axis, Span span) {
+  if (axis == "leaf" && running)
+    return placesOfLeaves(span);
   Attribute axes = ir::AxesAttr::of(&e.context, {axis});
   if (e.place != axes && (axis != "example" || !batchData)) {
     e.diags.report(Diag::over_absent_axis, span, axis, "nothing here").help("`index(example)` is an example's place in the batch");

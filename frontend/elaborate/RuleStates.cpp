@@ -143,7 +143,7 @@ void TrainElaborator::declareState(const ast::StateStmt &stmt, Frame &frame) {
   if (frame.self)
     return declareModelState(stmt, frame);
   if (!running) {
-    e.diags.report(Diag::not_supported, stmt.span, "a `state` here is").help("a model, an optimizer or a clip may have states");
+    e.diags.report(Diag::not_supported, stmt.span, "a `state` here is").help("a model, an optimizer, a clip or a probe may have states");
     return refused();
   }
   if (stmt.axis && stmt.axis.text != "leaf") {
@@ -195,7 +195,8 @@ Value TrainElaborator::stateRecord() {
   Record record;
   for (auto &[owner, list] : statesByOwner)
     for (State *state : list) {
-      if (state->place.patterned || !state->place.leaf.empty())
+      bool ofProbe = llvm::StringRef(owner).starts_with("probe_");
+      if (ofProbe || state->place.patterned || !state->place.leaf.empty())
         continue;
       // Names of clauses hold no point: what is behind the first one is how rules hold each other.
       llvm::StringRef path = llvm::StringRef(owner).split('.').second;

@@ -422,8 +422,10 @@ void TrainElaborator::applyAt(Owner &owner, const RulePlace &place, const Value 
   runRule(owner.rule, inner, place, held, true);
   if (e.hasFailed())
     return;
-  if (mlir::Value after = written(*inner, "param", {}, span))
+  if (mlir::Value after = written(*inner, "param", {}, span)) {
     writeRange(paramsArena, place.from, Tensor{after, false, 0}, name, span);
+    keepUpdate(place.from, before, after, span);
+  }
   if (Binding *served = inner->find("served"); served && served->state && served->state->written)
     writeRange(servedArena, place.from, Tensor{*flatOf(served->value, span), false, 0}, "served", span);
 }

@@ -51,6 +51,7 @@ void TrainElaborator::initSocket() {
     startState(state);
   startModelStates();
   startServed();
+  startUpdates();
   e.mayDraw = false;
 }
 

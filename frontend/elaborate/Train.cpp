@@ -58,6 +58,8 @@ std::unique_ptr<Elaborated> TrainElaborator::elaborate(const TrainRequest &theRe
   layOut();
   placeServed();
   findFolds(clauses);
+  if (!placeProbes(clauses))
+    return nullptr;
   updateSocket(clauses);
   evalSockets(clauses);
   probeSockets(clauses);

@@ -174,6 +174,7 @@ private:
   int64_t event(const ast::Timing *timing, const char *otherwise, Span span);
   void evalSockets(const Clauses &clauses);
   void probeSockets(const Clauses &clauses);
+  ScopePtr probeScope(const Rule &rule, const RulePlace &place, const Clauses &clauses, Span span);
   void program(const Clauses &clauses);
 
   // Stops.cpp
@@ -263,6 +264,7 @@ private:
   Value batchField(const std::string &name, Span span);
   /// `index(example)`: an element's own place; invalid after a report.
   Value placeOn(const std::string &axis, Span span);
+  Value placesOfLeaves(Span span);
   /// The fields of the present batch, in a socket that may have said nothing of rows so far.
   ScopePtr presentRows();
   /// The gradient at a tree of what `per` names, each by itself; invalid after a report.
@@ -302,6 +304,12 @@ private:
   mlir::Value applyHeld(const HeldRule &held, const HeldRule::Part &part, mlir::Value params, mlir::Value grads,
                         const std::string &site, Frame &frame, Span span);
   mlir::Value deltaOf(mlir::Value next, mlir::Value params, Span span);
+
+  // Updates.cpp
+  bool placeProbes(const Clauses &clauses);
+  void startUpdates();
+  void keepUpdate(int64_t from, mlir::Value before, mlir::Value after, Span span);
+  void offerUpdates(ScopePtr scope, Span span);
 
   // Served.cpp
   void placeServed();
@@ -364,7 +372,7 @@ private:
   };
   std::map<const ast::RuleClause *, RuleChange> ruleChanges;
   std::vector<Owner> owners;
-  std::vector<std::pair<Rule, const ast::RuleClause *>> clips;
+  std::vector<std::pair<Rule, const ast::RuleClause *>> clips, probes;
   std::optional<std::pair<Rule, const ast::RuleClause *>> estimator; ///< in the update, of a train that has one
   bool estimating = false; ///< its body is being elaborated: gradients there are those of the loss itself
   std::map<std::string, State> states;
@@ -385,6 +393,7 @@ private:
   bool quiet = false;        ///< a clip looks elsewhere: what it emits does not count
   int64_t servedArena = -1;  ///< in the order of the parameters; -1: nobody serves others
   bool readsServed = false;  ///< models see what is served
+  int64_t updateArena = -1;  ///< in the order of the parameters; -1: no probe asks for updates
   std::map<std::string, ScopePtr> sourceArgs; ///< of a data declaration's one set
   std::map<std::string, Windows> textWindows; ///< by the data declaration's name
   std::string metricPrefix;
