@@ -19,7 +19,7 @@ KINDS = {
     "probes": "probe",
     "schedules": "schedule",
 }
-LISTED = {"clips", "estimators", "optimizers", "schedules"}
+LISTED = {"clips", "estimators", "optimizers", "probes", "schedules"}
 YEAR_OR_VERSION = re.compile(r"\b(1[89]|20)\d\d\b|\d+\.\d+\.\d+")
 
 
