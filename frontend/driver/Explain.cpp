@@ -1,8 +1,13 @@
-// The page docs/errors.md is built into dync; an entry begins with `### CODE` and ends where the next heading begins.
+// The page docs/errors.md is built into dync; an entry begins with `### CODE` and ends where the next heading begins. So is
+// the library, whose headers and code are shown.
 
 #include "frontend/driver/Explain.h"
 
+#include "frontend/AstWalk.h"
 #include "frontend/Library.h"
+#include "frontend/RuleKinds.h"
+#include "frontend/explain/Equations.h"
+#include "frontend/parse/Parser.h"
 
 #include <algorithm>
 #include <cctype>
@@ -35,10 +40,65 @@ template <typename Line> void forEachLine(Line line) {
   }
 }
 
+/// `optimizer`, `function`, `model`.
+const char *kindOf(const ast::Decl &decl) {
+  if (auto *rule = ast::dynCast<ast::RuleDecl>(&decl))
+    return ast::spelling(rule->rule);
+  return ast::isa<ast::ModelDecl>(&decl) ? "model" : "function";
+}
+
+/// The header of a file, then its declarations: those that the one of its name is made of stand before it.
+void printFile(const EmbeddedFile &file, const ast::Program &program, const SourceFile &source) {
+  const ast::Decl &first = *program.declarations.front(), &last = *program.declarations.back();
+  std::printf("%s: the %s `%s`\n\n%s\n\nIn the code:\n", file.path, kindOf(last), file.name, first.doc.c_str());
+  for (const ast::DeclPtr &decl : program.declarations) {
+    if (decl.get() != &first && !decl->doc.empty())
+      std::printf("\n%s\n", decl->doc.c_str());
+    std::printf("\n%s", explain::equations(*decl, program, source, explain::textNotation()).c_str());
+  }
+}
+
+/// A name of the library: its header and equations. False if there is no such name.
+bool explainName(const ExplainOptions &options) {
+  for (const EmbeddedFile &file : embeddedFiles()) {
+    if (options.asked != file.name)
+      continue;
+    SourceManager sources;
+    DiagnosticEngine diags(sources);
+    const SourceFile &source = sources.add(file.path, file.text);
+    auto program = parse(source, diags); // the library parses: its tests run it
+    if (!options.latex)
+      printFile(file, *program, source);
+    for (const ast::DeclPtr &decl : program->declarations)
+      if (options.latex)
+        std::fputs(explain::equations(*decl, *program, source, explain::latexNotation()).c_str(), stdout);
+    return true;
+  }
+  return false;
+}
+
+int reportUnknown(const std::string &asked, const std::string &code) {
+  bool isCode = code.size() == 5 && code.front() == 'E' && std::isdigit(static_cast<unsigned char>(code.back()));
+  if (isCode) {
+    std::cerr << "error: no message has the code `" << asked << "`\nhelp: `dync explain` lists all codes\n";
+    return 1;
+  }
+  std::vector<std::string> known;
+  for (const EmbeddedFile &file : embeddedFiles())
+    known.push_back(file.name);
+  std::string near = nearest(asked, known);
+  std::cerr << "error: the library has no `" << asked << "`\nhelp: "
+            << (near.empty() ? "`dync explain` lists the codes of messages" : "did you mean `" + near + "`?") << "\n";
+  return 1;
+}
+
 } // namespace
 
-int runExplain(const std::string &asked) {
+int runExplain(const ExplainOptions &options) {
+  const std::string &asked = options.asked;
   const std::string wanted = normalized(asked);
+  if (explainName(options))
+    return 0;
   std::string entry;
   forEachLine([&](const std::string &code, const std::string &text) {
     bool isWording = text.starts_with("> ");
@@ -50,10 +110,8 @@ int runExplain(const std::string &asked) {
   });
   if (asked.empty())
     return 0;
-  if (entry.empty()) {
-    std::cerr << "error: no message has the code `" << asked << "`\nhelp: `dync explain` lists all codes\n";
-    return 1;
-  }
+  if (entry.empty())
+    return reportUnknown(asked, wanted);
   size_t first = entry.find_first_not_of('\n'), last = entry.find_last_not_of('\n');
   std::printf("%s\n", entry.substr(first, last + 1 - first).c_str());
   return 0;

@@ -51,9 +51,10 @@ static int dispatch(int argc, char **argv) {
       ->check(CLI::IsMember({"cpu", "sm_80", "sm_90"}));
   emitCommand->add_option("--rule", emit.rule, "one rule alone: 'adamw on [64, 32]'");
 
-  std::string code;
-  CLI::App *explainCommand = app.add_subcommand("explain", "explain an error; without a code, list all");
-  explainCommand->add_option("code", code, "the code that the message ends with, as E0301");
+  ExplainOptions explain;
+  CLI::App *explainCommand = app.add_subcommand("explain", "explain an error or a name of the library; without one, list all errors");
+  explainCommand->add_option("what", explain.asked, "the code that a message ends with, as E0301; or a name, as adamw");
+  explainCommand->add_flag("--latex", explain.latex, "of a name, only its equations, for LaTeX");
 
   repl::ReplOptions session;
   CLI::App *replCommand = app.add_subcommand("repl", "declare, compute and run interactively");
@@ -100,7 +101,7 @@ static int dispatch(int argc, char **argv) {
   if (*emitCommand)
     return runEmit(emit);
   if (*explainCommand)
-    return runExplain(code);
+    return runExplain(explain);
   if (*buildCommand)
     return library ? runBuildLibrary(build) : runBuild(build);
   if (*replCommand) {
