@@ -10,7 +10,8 @@
     clips        gradients keep the promised bounds (dync run --check-bounds), and a bound of 0 is kept
     schedules    finite, and continuous but for those of JUMPS: ten times finer steps make smaller jumps
 
-A rule's arguments are its defaults; a schedule's, where it has none, are those of ARGUMENTS by name.
+A rule's arguments are its defaults; where it has none, a schedule's are those of ARGUMENTS by name, an optimizer's those of
+GIVEN.
 """
 import argparse
 import itertools
@@ -33,6 +34,7 @@ ALIKE = {
     ("adafactor", "adafactor_floored"): "the cap 1/sqrt(t) is above lr for 10,000 steps, and both eps are below every square here",
     ("adafactor_vector", "adafactor_vector_floored"): "as adafactor and adafactor_floored",
     ("coupled_decay", "decoupled_decay"): "over sgd, their default, both are p - lr (g + weight_decay p)",
+    ("normalized_sgd", "pcngd"): "of one row there is one class",
     ("polyak_average", "swa"): "with eta = 0, start = 1 and period = 1 both serve the mean of all parameters",
 }
 # Rules that move a parameter which never has a gradient and starts at 0, with the reason.
@@ -42,6 +44,8 @@ MOVES = {
 }
 # Rules that need more rows in a batch than one, and how many.
 ROWS = {"vr_sgd": 8}
+# Arguments of optimizers that have no default.
+GIVEN = {"pcngd": "classes=2"}
 # Wrappers under which a constant gradient of 1 and the rates 0, 1, 2 … do not give 0, -1, -3, with the reason.
 NOT_PLAIN = {
     "accumulate": "the base steps in every fourth update only",
@@ -72,6 +76,7 @@ PROBLEM = """
 data rows = synthetic(40) {
   scale: real = if index == 0 or index == 39 then 0.0 else if index < 6 then 3.0 else 0.02 + 0.3*(index % 3)
   shift: real = sin(7*index)
+  label: class(2) = index % 2
 }
 
 model shapes()(shift: real) -> real {
@@ -197,6 +202,10 @@ def library(kind):
     return [Rule(path) for path in sorted((ROOT / "stdlib" / kind).glob("*.dyn"))]
 
 
+def call(rule):
+    return f"{rule.name}({GIVEN.get(rule.name, '')})"
+
+
 class Runs:
     """Runs a spec and reads what each run left."""
 
@@ -256,8 +265,8 @@ def optimizers(dync):
     rules = library("optimizers")
     runs = {}
     for rule in rules:
-        runs[f"{rule.name}_f64"] = f"{train_of(rule)}({rule.name}())"
-        runs[f"{rule.name}_f32"] = f"{train_of(rule)}({rule.name}()) with precision = f32"
+        runs[f"{rule.name}_f64"] = f"{train_of(rule)}({call(rule)})"
+        runs[f"{rule.name}_f32"] = f"{train_of(rule)}({call(rule)}) with precision = f32"
     done = Runs(dync, problem() + experiment(runs))
     if done.done.returncode:
         yield done.done.stdout + done.done.stderr
