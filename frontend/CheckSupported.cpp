@@ -111,7 +111,8 @@ private:
   bool rule(const RuleDecl &rule) {
     if (!ruleKindInfo(rule.rule).supported)
       return refuseWord(rule.name.span, spelling(rule.rule));
-    if (rule.on && rule.rule != RuleKind::Optimizer && ruleKindInfo(rule.rule).allowsHead("on"))
+    bool isForSome = rule.rule == RuleKind::Optimizer || rule.rule == RuleKind::Clip;
+    if (rule.on && !isForSome && ruleKindInfo(rule.rule).allowsHead("on"))
       return refuse(rule.on->span, "`on` at " + withArticle(spelling(rule.rule)) + " is");
     return false;
   }
@@ -177,7 +178,7 @@ private:
                         "write `on \"" + print(*reference->reference) + ".*\"`");
         [[fallthrough]];
       default:
-        if (clause.rule != RuleKind::Optimizer)
+        if (clause.rule != RuleKind::Optimizer && clause.rule != RuleKind::Clip)
           return refuse(option.span, "a pattern at " + withArticle(spelling(clause.rule)) + " is");
       }
     }

@@ -50,7 +50,8 @@ bool TrainElaborator::checkRuleOptions(const TrainChange &change, ast::RuleKind 
   using Form = ast::RuleOption::Form;
   for (auto &option : change.part->ruleOptions) {
     bool pattern = option.form == Form::On || option.form == Form::Except || option.form == Form::Otherwise;
-    bool fits = kind == ast::RuleKind::Optimizer ? pattern : kind == ast::RuleKind::Probe && option.form == Form::Timing;
+    bool isForSome = kind == ast::RuleKind::Optimizer || kind == ast::RuleKind::Clip;
+    bool fits = isForSome ? pattern : kind == ast::RuleKind::Probe && option.form == Form::Timing;
     if (fits)
       continue;
     e.diags.report(Diag::part_option, option.span, change.part->path.text()).help("leave it out");

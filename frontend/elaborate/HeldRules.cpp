@@ -226,9 +226,10 @@ Value TrainElaborator::heldCall(const Held &call, const std::vector<ast::Argumen
   mlir::Value second = isOptimizer ? *flatOf(values->back(), span) : mlir::Value();
   SmallVector<mlir::Value> parts;
   std::string site = frame.site + "#" + std::to_string(frame.draws++);
+  int64_t next = 0;
   for (const HeldRule::Part &each : held.parts) {
-    int64_t count = elements(each.place.leaves), from = each.place.from - held.leaves.front()->offset;
-    mlir::Value params = isOptimizer ? part(first, from, count, span) : part(*flatOf(passParams, span), each.place.from, count, span);
+    int64_t count = elements(each.place.leaves), from = std::exchange(next, next + count);
+    mlir::Value params = isOptimizer ? part(first, from, count, span) : gathered(*flatOf(passParams, span), each.place.leaves, span);
     mlir::Value grads = part(isOptimizer ? second : first, from, count, span);
     mlir::Value result = applyHeld(held, each, params, grads, site, frame, span);
     if (!result)

@@ -238,7 +238,7 @@ bool TrainElaborator::assignOwners(const Clauses &clauses) {
   }
   for (Owner &owner : owners)
     if (owner.leaves.empty() && !e.hasFailed())
-      e.diags.report(Diag::owns_nothing, owner.clause->span, owner.name);
+      e.diags.report(Diag::owns_nothing, owner.clause->span, "optimizer", owner.name);
   return !e.hasFailed();
 }
 

@@ -19,9 +19,12 @@ ScopePtr TrainElaborator::startScope(const Rule &rule, const Scope &scope, const
 }
 
 void TrainElaborator::defineParams(ScopePtr scope, const RulePlace &place, Span span) {
-  auto type = RankedTensorType::get({elements(place.leaves)}, e.real());
   std::string name = place.patterned ? place.leaf : "params";
-  defineForms(scope, place, "param", readRange(paramsArena, place.from, type, name, span).as<Tensor>()->value, false, span);
+  SmallVector<mlir::Value> parts;
+  for (auto [from, count] : stretches(place.leaves))
+    parts.push_back(readRange(paramsArena, from, RankedTensorType::get({count}, e.real()), name, span).as<Tensor>()->value);
+  mlir::Value flat = parts.size() == 1 ? parts.front() : e.create<nd::ConcatOp>(span, ValueRange(parts), uint64_t(0));
+  defineForms(scope, place, "param", flat, false, span);
 }
 
 /// The first name in a state's initial value that the rule knows only while the run goes.

@@ -3,8 +3,6 @@
 
 #include "frontend/AstWalk.h"
 
-#include <limits>
-
 using namespace mlir;
 
 namespace dyn::elab {
@@ -289,68 +287,6 @@ void TrainElaborator::runRule(const Rule &rule, ScopePtr scope, const RulePlace 
     putBack(*scope, place.key(), held);
   for (const std::string &name : held)
     e.globals->names.erase(name);
-}
-
-//===----------------------------------------------------------------------===//
-// Clips
-//===----------------------------------------------------------------------===//
-
-/// `keeps`: it is the pass's own gradient, so the clips' states go on and what they emit counts.
-Value TrainElaborator::applyClips(Value grads, bool keeps) {
-  bool outer = std::exchange(quiet, !keeps);
-  for (size_t k = 0; k < clips.size() && !grads.isInvalid(); ++k) {
-    auto &[rule, clause] = clips[k];
-    Span span = clause->span;
-    InstantiationScope chain(e.diags, rule.decl->name.text, span);
-    RulePlace place{"clip" + std::to_string(k) + " " + rule.decl->name.text, "", e.treeLeaves, 0, false};
-    std::vector<std::string> held;
-    ScopePtr inner = ruleScope(rule, &place, &held);
-    mlir::Value before = *flatOf(grads, span);
-    defineForms(inner, place, "param", *flatOf(passParams, span), false, span);
-    defineForms(inner, place, "grad", before, true, span);
-    inner->define("t", applications(span), NameKind::Socket, span);
-    runRule(rule, inner, place, held, keeps);
-    grads = e.hasFailed() ? Value() : inFormOf(written(*inner, "grad", before, span), treeType(e.treeLeaves, false), span);
-    if (!grads.isInvalid() && request.checkBounds && rule.decl->bounds) {
-      auto after = std::make_shared<Scope>(inner);
-      after->define("grads", grads, NameKind::Socket, span);
-      after->define("grad", e.recast(grads, false, span), NameKind::Socket, span);
-      checkBound(rule, after, span);
-    }
-  }
-  quiet = outer;
-  return grads;
-}
-
-/// While tests run, a clip's promise `a <= b` is checked after each step, up to rounding.
-void TrainElaborator::checkBound(const Rule &rule, ScopePtr scope, Span span) {
-  auto *compare = ast::dynCast<ast::BinaryExpr>(rule.decl->bounds.get());
-  if (!compare || (compare->op != ast::BinaryOp::Le && compare->op != ast::BinaryOp::Lt)) {
-    e.diags.report(Diag::bound_form, rule.decl->bounds->span);
-    return;
-  }
-  // In the passes of a rule's own loop (`gradient(p)`) there is no step to name.
-  if (!isa_and_present<ir::SocketOp>(e.builder.getInsertionBlock()->getParentOp()))
-    return;
-  Frame frame{scope, nullptr, rule.decl->name.text};
-  Value a = e.evaluate(*compare->lhs, frame), b = e.evaluate(*compare->rhs, frame);
-  if (a.isInvalid() || b.isInvalid())
-    return;
-  double slack = out->plan.precision == plan::Element::f64 ? 1e-12 : 1e-5;
-  auto real = [&](double x) { return Value(Const{x, Elem::Real, false, ""}, span); };
-  Value limit = e.binary(ast::BinaryOp::Mul, b, real(1 + slack), span);
-  Value holds = e.binary(ast::BinaryOp::Le, a, limit, span);
-  Value flag = e.select(holds, real(0), real(std::numeric_limits<double>::quiet_NaN()), span);
-  auto t = flag.isInvalid() ? std::nullopt : e.tensor(flag, span);
-  if (!t)
-    return;
-  // One promise a leaf is as many numbers to guard.
-  mlir::Value guarded = t->value;
-  if (t->type().getEncoding())
-    guarded = e.create<ir::RecastOp>(span, ir::withEncoding(t->type(), {}), guarded);
-  std::string promise = "`" + rule.decl->name.text + "` breaks its bound `" + print(*compare) + "`";
-  run::GuardOp::create(e.builder, e.loc(span), guarded, static_cast<int64_t>(out->plan.sites.size()), promise);
-  out->plan.sites.push_back({"bound", promise, e.diags.sources().describe(rule.decl->bounds->span)});
 }
 
 //===----------------------------------------------------------------------===//

@@ -168,12 +168,8 @@ void TrainElaborator::updateSocket(const Clauses &clauses) {
     lossAlone(passParams, span);
   } else
     return;
-  for (auto *clause : clauses.clips) {
-    auto rule = ruleOf(*clause);
-    if (!rule)
-      return;
-    clips.emplace_back(*rule, clause);
-  }
+  if (!placeClips(clauses))
+    return;
   e.mayDraw = e.drawsByStep = true;
   e.drawStream = nd::Stream::noise;
   if (estimator)

@@ -107,6 +107,13 @@ private:
     std::vector<ParamInfo *> leaves;
     int64_t offset = 0, size = 0;
   };
+  /// One clip clause and the arrays that it is for, in their order.
+  struct Clip {
+    Rule rule;
+    const ast::RuleClause *clause = nullptr;
+    std::vector<ParamInfo *> leaves;
+    bool isWhole = true; ///< for all of them
+  };
   /// A state of a rule: where it lives and how it starts.
   struct State {
     std::string name;
@@ -232,14 +239,12 @@ private:
   mlir::Value part(mlir::Value flat, int64_t from, int64_t count, Span span);
   bool hasFormOf(const Value &value, const std::vector<ParamInfo *> &leaves);
   void runRule(const Rule &rule, ScopePtr scope, const RulePlace &place, const std::vector<std::string> &held, bool keeps);
-  Value applyClips(Value grads, bool keeps);
   static bool mentions(const ast::RuleDecl &rule, llvm::StringRef name);
   static bool writesServed(const ast::RuleDecl &rule);
   static std::vector<RulePlace> placesOf(const Owner &owner);
   void defineSizes(const ast::RuleDecl &rule, const RulePlace &place, Scope &scope, Span span);
   void applyOptimizer(Owner &owner, const Value &grads);
   void applyAt(Owner &owner, const RulePlace &place, const Value &grads);
-  void checkBound(const Rule &rule, ScopePtr scope, Span span);
   std::optional<mlir::Value> wholeTree(const Value &at, const std::string &name, Span span);
   Value socketCall(const std::string &name, const std::vector<ast::Argument> &args, Span span, Frame &frame);
   void offerSocket(ScopePtr scope, const Value &t, Span span);
@@ -251,6 +256,17 @@ private:
   /// What the estimator says is the gradient at a tree; `keeps`: it is the pass's own, so its states go on and what it
   /// emits counts. Invalid after a report.
   Value estimated(const Value &at, bool keeps);
+
+  // Clips.cpp
+  bool placeClips(const Clauses &clauses);
+  bool findGroup(Clip &clip);
+  static std::vector<RulePlace> placesOf(const Clip &clip, const std::string &name);
+  llvm::SmallVector<std::pair<int64_t, int64_t>> stretches(const std::vector<ParamInfo *> &leaves);
+  mlir::Value gathered(mlir::Value whole, const std::vector<ParamInfo *> &leaves, Span span);
+  mlir::Value scattered(mlir::Value whole, mlir::Value group, const std::vector<ParamInfo *> &leaves, Span span);
+  Value applyClips(Value grads, bool keeps);
+  mlir::Value applyClip(const Clip &clip, const RulePlace &place, mlir::Value whole, bool keeps);
+  void checkBound(const Rule &rule, ScopePtr scope, Span span);
 
   // RowLosses.cpp
   /// The loss of each example of `rows` at a tree, which may itself be one for each.
@@ -372,7 +388,8 @@ private:
   };
   std::map<const ast::RuleClause *, RuleChange> ruleChanges;
   std::vector<Owner> owners;
-  std::vector<std::pair<Rule, const ast::RuleClause *>> clips, probes;
+  std::vector<Clip> clips;
+  std::vector<std::pair<Rule, const ast::RuleClause *>> probes;
   std::optional<std::pair<Rule, const ast::RuleClause *>> estimator; ///< in the update, of a train that has one
   bool estimating = false; ///< its body is being elaborated: gradients there are those of the loss itself
   std::map<std::string, State> states;
