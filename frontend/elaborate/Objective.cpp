@@ -242,6 +242,12 @@ bool TrainElaborator::assignOwners(const Clauses &clauses) {
   return !e.hasFailed();
 }
 
+/// A frozen array in the objective: derivatives by it are 0, so that no norm of a gradient counts it.
+static mlir::Value constant(mlir::Value argument, Block &block) {
+  OpBuilder builder = OpBuilder::atBlockBegin(&block);
+  return nd::StopGradientOp::create(builder, argument.getLoc(), argument);
+}
+
 void TrainElaborator::layOut() {
   int64_t offset = 0;
   auto place = [&](ParamInfo &info, const std::string &owner) {
@@ -267,7 +273,7 @@ void TrainElaborator::layOut() {
   for (ParamInfo *info : e.treeLeaves) {
     auto argument = block.addArgument(RankedTensorType::get(info->shape, e.real()), e.loc(info->from));
     if (info->argument)
-      info->argument.replaceAllUsesWith(argument);
+      info->argument.replaceAllUsesWith(info->frozen ? constant(argument, block) : argument);
   }
   block.eraseArguments(0, count);
   SmallVector<Attribute> paths;

@@ -109,7 +109,8 @@ Value TrainElaborator::rowLosses(const Tensor &tree, ScopePtr rows, Span span) {
   if (!rows)
     return {};
   llvm::SaveAndRestore reading(e.readParam, std::function<mlir::Value(ParamInfo &)>([&](ParamInfo &info) -> mlir::Value {
-    return e.leafOf(tree, info.path, info.from).as<Tensor>()->value;
+    mlir::Value leaf = e.leafOf(tree, info.path, info.from).as<Tensor>()->value;
+    return info.frozen ? e.create<nd::StopGradientOp>(info.from, leaf) : leaf;
   }));
   llvm::SaveAndRestore place(e.place, Attribute(ir::AxesAttr::of(&e.context, {"example"})));
   llvm::SaveAndRestore stream(e.drawStream, nd::Stream::noise);
