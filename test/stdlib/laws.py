@@ -162,6 +162,20 @@ train steep(guard: clip) {
   steps     60
 }
 
+model matrix()(x: [3]) -> real {
+  param W: [1, 3] = 0.1
+  return (W @ x)[0]
+}
+
+train steep_matrix(guard: clip) {
+  data      points batch 4
+  model     net = matrix()
+  loss      (if net(x) > y then 30 else 1)*(net(x) - y)^2
+  clip      guard
+  optimizer sgd(lr=0.001)
+  steps     60
+}
+
 optimizer rate_as_parameter(lr: real) { param <- lr*grad }
 
 train rates(rate: schedule, n: int) {
@@ -319,10 +333,11 @@ def clips(dync):
     runs = {}
     for rule in library("clips"):
         bounds = [name for name, _, _ in rule.parameters if name == "bound"]
-        runs[f"{rule.name}_free"] = f"steep({rule.name}())"
+        train = "steep_matrix" if rule.pattern else "steep"
+        runs[f"{rule.name}_free"] = f"{train}({rule.name}())"
         if bounds and "bounds " in rule.text:
-            runs[f"{rule.name}_tight"] = f"steep({rule.name}(bound=0.01))"
-            runs[f"{rule.name}_closed"] = f"steep({rule.name}(bound=0.0))"
+            runs[f"{rule.name}_tight"] = f"{train}({rule.name}(bound=0.01))"
+            runs[f"{rule.name}_closed"] = f"{train}({rule.name}(bound=0.0))"
     done = Runs(dync, MORE + experiment(runs))
     if done.done.returncode:
         yield done.done.stdout + done.done.stderr
