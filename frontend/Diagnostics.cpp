@@ -281,13 +281,21 @@ static size_t distance(std::string_view a, std::string_view b) {
   return old[b.size()];
 }
 
+/// Letters that two names begin with alike.
+static size_t commonStart(std::string_view a, std::string_view b) {
+  return std::mismatch(a.begin(), a.begin() + std::min(a.size(), b.size()), b.begin()).first - a.begin();
+}
+
 std::string_view dyn::nearest(std::string_view name, const std::vector<std::string_view> &candidates) {
   size_t best = std::max<size_t>(1, name.size() / 3) + 1;
   std::string_view found;
   for (std::string_view candidate : candidates) {
     size_t apart = distance(name, candidate);
     // One letter is near every other one: a wholly different name is no help.
-    if (apart < best && apart < std::max(name.size(), candidate.size())) {
+    if (apart >= std::min(name.size(), candidate.size()))
+      continue;
+    // Of two as near, the one that goes astray later.
+    if (apart < best || (apart == best && !found.empty() && commonStart(name, candidate) > commonStart(name, found))) {
       best = apart;
       found = candidate;
     }

@@ -77,4 +77,7 @@ TEST(Diagnostics, NearestName) {
   EXPECT_EQ(nearest("shufle", names), "shuffle");
   EXPECT_EQ(nearest("quantile", names), "");
   EXPECT_EQ(nearest("x", std::vector<std::string>{"y"}), "");
+  EXPECT_EQ(nearest("r", std::vector<std::string>{"qr"}), "");
+  EXPECT_EQ(nearest("last_mean", std::vector<std::string>{"last_max", "last_meant", "last_means"}), "last_meant");
+  EXPECT_EQ(nearest("last_mex", std::vector<std::string>{"lost_mex", "last_mew"}), "last_mew") << "the later mistake";
 }

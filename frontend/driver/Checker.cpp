@@ -313,8 +313,8 @@ void Checker::checkWithSamples(const ast::TrainDecl &train) {
   (void)checkTrain(*sampleRequest(train, sampleNumbers[0]));
 }
 
-bool Checker::elaborateAlone(const ast::Decl &decl, SizeOrder order, DiagnosticEngine &to) {
-  const ast::TrainDecl *train = samples.add(*sampleTrain(decl, order), sources, to);
+bool Checker::elaborateAlone(const ast::Decl &decl, const SampleSizes &sizes, DiagnosticEngine &to) {
+  const ast::TrainDecl *train = samples.add(*sampleTrain(decl, sizes), sources, to);
   if (!train || to.hasErrors())
     return false;
   SampleLibrary both(library, samples);
@@ -328,13 +328,19 @@ bool Checker::elaborateAlone(const ast::Decl &decl, SizeOrder order, DiagnosticE
 }
 
 /// A declaration that no train here uses is elaborated in a small train of its own. Sizes that are made up may be the
-/// wrong ones here too: what is refused in both orders is reported.
+/// wrong ones: what is refused at all of them is reported, in the words of the first.
 void Checker::checkAlone(const ast::Decl &decl) {
-  if (!sampleTrain(decl, SizeOrder::Rising))
+  if (!sampleTrain(decl, sampleSizes[0]))
     return;
-  DiagnosticEngine rising(sources), falling(sources);
-  bool keepsRising = elaborateAlone(decl, SizeOrder::Rising, rising) || !elaborateAlone(decl, SizeOrder::Falling, falling);
-  diags.adopt(keepsRising ? rising : falling);
+  DiagnosticEngine first(sources);
+  if (elaborateAlone(decl, sampleSizes[0], first))
+    return diags.adopt(first); // warnings
+  for (const SampleSizes &sizes : llvm::drop_begin(sampleSizes)) {
+    DiagnosticEngine other(sources);
+    if (elaborateAlone(decl, sizes, other))
+      return diags.adopt(other);
+  }
+  diags.adopt(first);
 }
 
 } // namespace dyn

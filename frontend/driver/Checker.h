@@ -41,7 +41,7 @@ private:
   std::optional<elab::TrainRequest> sampleRequest(const ast::TrainDecl &train, int number);
   void checkWithSamples(const ast::TrainDecl &train);
   /// Of a declaration for which there is a sample; errors go to `to`.
-  bool elaborateAlone(const ast::Decl &decl, SizeOrder order, DiagnosticEngine &to);
+  bool elaborateAlone(const ast::Decl &decl, const SampleSizes &sizes, DiagnosticEngine &to);
   void checkAlone(const ast::Decl &decl);
 
   SourceManager &sources;

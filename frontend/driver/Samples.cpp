@@ -8,10 +8,10 @@
 namespace dyn {
 namespace {
 
-/// Sizes for names in shapes: all different, so that a mix-up cannot fit by chance.
+/// Sizes for names in shapes.
 class Sizes {
 public:
-  explicit Sizes(SizeOrder order) : order(order) {}
+  explicit Sizes(const SampleSizes &series) : series(series) {}
   /// The size of a name; of an expression, its text with sizes for the names.
   std::string of(const ast::Expr &dim) {
     if (auto *name = ast::dynCast<ast::NameExpr>(&dim))
@@ -32,13 +32,14 @@ public:
 
 private:
   std::string sizeOf(const std::string &name) {
-    static constexpr int rising[] = {5, 7, 11, 13, 17, 19}, falling[] = {19, 17, 13, 11, 7, 5};
-    auto [it, fresh] = sizes.try_emplace(name, (order == SizeOrder::Rising ? rising : falling)[sizes.size() % 6]);
+    auto [it, fresh] = sizes.try_emplace(name, series[made % series.size()]);
+    made += fresh;
     return std::to_string(it->second);
   }
 
-  SizeOrder order;
+  const SampleSizes &series;
   std::map<std::string, int> sizes;
+  size_t made = 0;
 };
 
 /// A value for a hyperparameter without a default; nothing when none can be made up.
@@ -89,9 +90,8 @@ const char *leavesModel = "model sample_leaves()() -> real {\n"
 bool needsItsTrain(const ast::RuleDecl &rule) {
   bool needs = false;
   walk(rule, [&](const ast::Node &node) {
-    if (auto *member = ast::dynCast<ast::MemberExpr>(&node)) {
-      auto *base = ast::dynCast<ast::NameExpr>(member->base.get());
-      needs |= base && (base->name == "activations" || base->name == "batch");
+    if (auto *name = ast::dynCast<ast::NameExpr>(&node)) {
+      needs |= name->name == "activations" || name->name == "batch";
     } else if (auto *call = ast::dynCast<ast::CallExpr>(&node)) {
       for (const ast::Argument &argument : call->args)
         needs |= argument.name.text == "per";
@@ -150,8 +150,8 @@ std::optional<std::string> sampleField(const ast::Parameter &parameter, Sizes &s
 }
 
 /// Sizes that the hyperparameters of a sample call say, as in `model dots(n: int)(x: [n])`.
-Sizes sizesOf(const ast::Parameters &hyperparameters, SizeOrder order) {
-  Sizes sizes(order);
+Sizes sizesOf(const ast::Parameters &hyperparameters, const SampleSizes &series) {
+  Sizes sizes(series);
   size_t counts = 0;
   for (auto &parameter : hyperparameters.items) {
     auto *number = ast::dynCast<ast::NumberExpr>(parameter.init.get());
@@ -170,6 +170,9 @@ std::optional<std::string> sampleOnData(const std::string &instance, const std::
                                         const ast::Parameters &inputs, Sizes sizes) {
   std::string fields, args;
   for (auto &input : inputs.items) {
+    // Which of those that may be missing a call must give is known to its author alone.
+    if (ast::dynCast<ast::NoneExpr>(input.init.get()))
+      return std::nullopt;
     auto *type = ast::dynCast<ast::NamedType>(input.type.get());
     if (type && type->name.text == "model") {
       args += (args.empty() ? "" : ", ") + std::string("sample_net");
@@ -212,19 +215,19 @@ std::optional<std::string> sampleOfData(const ast::DataDecl &data) {
 
 } // namespace
 
-std::optional<std::string> sampleTrain(const ast::Decl &decl, SizeOrder order) {
+std::optional<std::string> sampleTrain(const ast::Decl &decl, const SampleSizes &sizes) {
   if (auto *rule = ast::dynCast<ast::RuleDecl>(&decl))
     return sampleRule(*rule);
   if (auto *model = ast::dynCast<ast::ModelDecl>(&decl)) {
     auto call = sampleCall(model->name.text, model->hyperparameters);
-    return call ? sampleOnData("  model sample_model = " + *call + "\n", "sample_model", model->inputs, sizesOf(model->hyperparameters, order)) : std::nullopt;
+    return call ? sampleOnData("  model sample_model = " + *call + "\n", "sample_model", model->inputs, sizesOf(model->hyperparameters, sizes)) : std::nullopt;
   }
   if (auto *data = ast::dynCast<ast::DataDecl>(&decl))
     return sampleOfData(*data);
   auto *fn = ast::dynCast<ast::FnDecl>(&decl);
   if (!fn || fn->parameters.items.empty())
     return std::nullopt;
-  return sampleOnData("", fn->name.text, fn->parameters, sizesOf(fn->parameters, order));
+  return sampleOnData("", fn->name.text, fn->parameters, sizesOf(fn->parameters, sizes));
 }
 
 std::vector<std::pair<std::string, std::string>> sampleArguments(const ast::Parameters &parameters, int number) {

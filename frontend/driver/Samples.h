@@ -11,6 +11,7 @@
 #include "frontend/Checks.h"
 #include "frontend/Diagnostics.h"
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,11 +19,14 @@
 
 namespace dyn {
 
-/// How made-up sizes stand to each other in the order of their names: a window must fit what it moves over.
-enum class SizeOrder { Rising, Falling };
+/// Made-up sizes in the order of their names, all different, so that a mix-up cannot fit by chance. What holds of sizes
+/// differs: a window must fit what it moves over, heads must divide a width. So there are several series, and a
+/// declaration is refused that no series suits.
+using SampleSizes = std::array<int, 6>;
+inline constexpr SampleSizes sampleSizes[] = {{5, 7, 11, 13, 17, 19}, {48, 40, 32, 24, 16, 8}, {19, 17, 13, 11, 7, 5}};
 /// The text of a train that uses `decl`; nothing for declarations that are complete by themselves or that need what
 /// cannot be made up.
-std::optional<std::string> sampleTrain(const ast::Decl &decl, SizeOrder order);
+std::optional<std::string> sampleTrain(const ast::Decl &decl, const SampleSizes &sizes);
 /// What may stand for a whole number: the first is tried first.
 inline constexpr int sampleNumbers[] = {3, 2, 1, 10};
 /// Values, as text, for the hyperparameters that have no default; empty text for one that cannot be made up.

@@ -23,7 +23,7 @@ struct Word {
 constexpr Word operationWords[] = {
     {"kernel.product", "a matrix product"},   {"nd.scan", "a `for` that carries values"},
     {"nd.while", "`while`"},                  {"nd.cond", "an `if` of which only one side may run"},
-    {"nd.scatter", "the gradient of an index"}, {"nd.cumulate", "`cumsum` or `cumprod`"},
+    {"nd.scatter", "a write or a gradient at an index"}, {"nd.cumulate", "`cumsum` or `cumprod`"},
     {"nd.arg_reduce", "`argmax` or `argmin`"}, {"kernel.call", "sorting, a decomposition or a Fourier transform"},
 };
 /// Of functions that the body of a kernel would call.

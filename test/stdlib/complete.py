@@ -1,8 +1,9 @@
-# RUN: %python %s
-"""Tests that each file of stdlib/ has a test, a header that cites its source, and declares what it is named after, and
-that stdlib/README.md names each rule."""
+# RUN: %python %s %dync
+"""Tests that each file of stdlib/ has a test, a header that cites its source, and declares what it is named after, that
+stdlib/README.md names each rule, and that `dync check` takes each file by itself, where no train uses it."""
 import pathlib
 import re
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -52,6 +53,9 @@ def faults(path):
         yield f"has no test: write test/stdlib/{folder}/{path.name}"
     if folder in LISTED and not re.search(rf"\b{name}\b", (ROOT / "stdlib/README.md").read_text()):
         yield "is not named in stdlib/README.md"
+    alone = subprocess.run([sys.argv[1], "check", str(path)], capture_output=True, text=True)
+    if alone.returncode:
+        yield "is refused by itself:\n" + alone.stderr
 
 
 def main():

@@ -18,11 +18,13 @@ REFUSED = {
     **dict.fromkeys(("adamuon", "apollo", "muon", "normuon", "scion"), "a matrix product"),
     "adagrad_full": "a `for` that carries values",
     "armijo": "`while`",
-    "madgrad": "a power whose exponent is a value",
+    **dict.fromkeys(("adahessian", "layerwise", "madgrad"), "a power whose exponent is a value"),
+    "autoclip": "a write or a gradient at an index",
+    "mgup": "an array of literals",
     "polyak_step": "an `if` of which only one side may run",
 }
 # Rules that ask for more than gradients, which a rule alone has not.
-NEED_DATA = {"vr_sgd"}
+NEED_DATA = {"pcngd", "vr_sgd"}
 # Fused with what follows it, a normal draw rounds otherwise than where it is an array of its own, as it is for a device.
 OTHER_BITS = {"langevin"}
 MOST_REGISTERS = 64

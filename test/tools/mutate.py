@@ -341,7 +341,9 @@ def judge(dync, path, mutant):
         return "crashed", output
     places = [*MESSAGE.finditer(output), *CHAIN.finditer(output)]
     own = {int(m["line"]) for m in places if pathlib.Path(m["file"]).name == path.name}
-    return ("refused" if own & mutant.lines else "misplaced"), output
+    # A message at a use leads to the changed name as well.
+    leads = mutant.kind == "rename" and re.search(rf"did you mean `\w*{FRESH}`", output)
+    return ("refused" if leads or own & mutant.lines else "misplaced"), output
 
 
 def read_list():
