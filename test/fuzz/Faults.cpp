@@ -225,17 +225,15 @@ const Plant sumOfBroadcast = [](MLIRContext &, Toolchain &toolchain) {
     return folds ? spread.getInput() : Value();
   });
 };
-const Plant sliceOfSlice = [](MLIRContext &, Toolchain &toolchain) {
+const Plant sliceOfPad = [](MLIRContext &, Toolchain &toolchain) {
   addFold<SliceOp>(toolchain, [](SliceOp op, PatternRewriter &rewriter) -> Value {
-    auto inner = op.getInput().getDefiningOp<SliceOp>();
+    auto inner = op.getInput().getDefiningOp<PadOp>();
     if (!inner)
       return {};
-    SmallVector<int64_t> offsets, strides;
-    for (size_t d = 0; d < op.getOffsets().size(); ++d) {
-      offsets.push_back(inner.getOffsets()[d] + op.getOffsets()[d]); // of the inner stride, not 1
-      strides.push_back(inner.getStrides()[d] * op.getStrides()[d]);
-    }
-    return SliceOp::create(rewriter, op.getLoc(), inner.getInput(), offsets, op.getSizes(), strides);
+    for (auto [d, extent] : llvm::enumerate(shapeOf(inner.getInput()))) // not less what stands in front
+      if (op.getOffsets()[d] + std::max<int64_t>(op.getSizes()[d] - 1, 0) * op.getStrides()[d] >= extent)
+        return {};
+    return SliceOp::create(rewriter, op.getLoc(), inner.getInput(), op.getOffsets(), op.getSizes(), op.getStrides());
   });
 };
 const Plant reduceOfTranspose = [](MLIRContext &, Toolchain &toolchain) {
@@ -276,7 +274,7 @@ const std::vector<Fault> &faults() {
       {"lowering", "compiled", "a square factor of a product is transposed", productTurned},
       {"lowering", "compiled", "an array takes the place of one that is still read", placeTaken},
       {"fold", "canonical", "the sum of a broadcast forgets how often", sumOfBroadcast},
-      {"fold", "canonical", "a slice of a slice forgets the inner stride", sliceOfSlice},
+      {"fold", "canonical", "a slice of padding forgets what stands in front", sliceOfPad},
       {"fold", "canonical", "a reduction of a transposition keeps its dimensions", reduceOfTranspose},
       {"fold", "canonical", "a reshape sees through a transposition", reshapeOfTranspose}};
   return all;
