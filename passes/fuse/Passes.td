@@ -28,6 +28,17 @@ def HoistInvariantsPass : Pass<"hoist-invariants", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::dyn::nd::NdDialect"];
 }
 
+def MultiplyByReciprocalsPass : Pass<"multiply-by-reciprocals", "::mlir::func::FuncOp"> {
+  let summary = "an array over a number is a product with its reciprocal";
+  let description = [{
+    For arrays of f32 of some length and a number of rank 0 that the run knows: x / s becomes x * (1 / (s * c)) * c with
+    a power of two c that keeps the reciprocal finite. Within 1.5 units in the last place; results for zeros, infinities
+    and nan are those of the division. Runs on nd, before `fuse-kernels`, whose loops make the two numbers once.
+    Example: test/passes/fuse/multiply-by-reciprocals.mlir.
+  }];
+  let dependentDialects = ["::dyn::nd::NdDialect"];
+}
+
 def FuseKernelsPass : Pass<"fuse-kernels", "::mlir::func::FuncOp"> {
   let summary = "array ops become few loops with several outputs";
   let description = [{

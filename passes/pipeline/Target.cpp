@@ -35,6 +35,7 @@ void addFusion(OpPassManager &pm) {
   addCleaning(pm);
   pm.addNestedPass<func::FuncOp>(contract::createNormalizeContractionsPass());
   pm.addNestedPass<func::FuncOp>(contract::createCallLibraryPass());
+  pm.addNestedPass<func::FuncOp>(fuse::createMultiplyByReciprocalsPass());
   pm.addNestedPass<func::FuncOp>(createCSEPass());
   pm.addNestedPass<func::FuncOp>(fuse::createFuseKernelsPass());
   pm.addNestedPass<func::FuncOp>(verify::createVerifyFusedPass());
