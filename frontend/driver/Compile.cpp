@@ -118,6 +118,7 @@ plan::Plan mergePlans(plan::Plan fresh, plan::Plan compiled) {
   for (size_t i = fresh.sites.size(); i < compiled.sites.size(); ++i)
     fresh.sites.push_back(compiled.sites[i]);
   fresh.products = compiled.products;
+  fresh.parts = compiled.parts;
   return fresh;
 }
 

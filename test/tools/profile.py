@@ -105,6 +105,12 @@ def bits():
     check(not os.path.exists(os.path.join(FOLDER, "after", "profile.json")), "a run that nobody profiled has a profile")
 
 
+def numbers():
+    first, second = (profile(f"seed{seed}", "--seed", seed)[1]["parts"] for seed in ("1", "2"))
+    names = lambda parts: sorted((part["kind"], part["what"]) for part in parts)
+    check(names(first) == names(second), "code from the cache, for other numbers, has other parts")
+
+
 def refusals():
     folder = os.path.join(FOLDER, "refused")
     os.makedirs(os.path.join(folder, "profile.json"))
@@ -127,4 +133,4 @@ def loops():
 TEST, DYNC, SPEC, FOLDER = sys.argv[1:]
 shutil.rmtree(FOLDER, ignore_errors=True)
 os.makedirs(FOLDER)
-{"kernels": kernels, "bits": bits, "refusals": refusals, "loops": loops}[TEST]()
+{"kernels": kernels, "bits": bits, "numbers": numbers, "refusals": refusals, "loops": loops}[TEST]()
