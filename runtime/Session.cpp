@@ -5,6 +5,7 @@
 #include "runtime/PlanCheck.h"
 #include "runtime/Random.h"
 #include "runtime/SessionInternals.h"
+#include "runtime/Subnormals.h"
 #include "runtime/data/Loader.h"
 #include "runtime/sinks/Jsonl.h"
 #include "runtime/sinks/Progress.h"
@@ -240,13 +241,26 @@ void requestInterrupt() { interrupts.fetch_add(1, std::memory_order_relaxed); }
 Session::Session(std::unique_ptr<DynRuntime> state) : runtime(std::move(state)) {}
 Session::~Session() = default;
 
+/// The same code, run as the workers of the pool run their pieces of it.
+static EntryLookup withoutSubnormals(EntryLookup lookup) {
+  return [lookup = std::move(lookup)](const std::string &name) -> Entry {
+    Entry code = lookup(name);
+    if (!code)
+      return code;
+    return [code = std::move(code)](DynContext *ctx) {
+      FlushSubnormals scope;
+      code(ctx);
+    };
+  };
+}
+
 Expected<std::unique_ptr<Session>> Session::create(plan::Plan plan, EntryLookup lookup, SessionOptions options) {
   Status status = checkPlan(plan);
   if (!status.isOk())
     return status;
   auto runtime = std::make_unique<DynRuntime>();
   runtime->plan = std::move(plan);
-  runtime->lookup = std::move(lookup);
+  runtime->lookup = withoutSubnormals(std::move(lookup));
   runtime->options = std::move(options);
   if (!runtime->lookup(runtime->plan.entry))
     return Status::error("the program has no entry point `" + runtime->plan.entry + "`; compile it again");

@@ -232,6 +232,32 @@ TEST(Session, drawsDoNotDependOnThreads) {
   EXPECT_EQ(drawn[0], drawn[2]);
 }
 
+TEST(Session, subnormalsAreZeroOnEveryThreadWhileCodeRuns) {
+  auto tenth = [](float x) {
+    volatile float least = x; // so that nothing folds
+    return least * 0.1f;
+  };
+  constexpr float leastNormal = 1.17549435e-38f;
+  SessionOptions options;
+  options.threads = 3;
+  Execution run;
+  std::vector<float> seen(3000, 1);
+  run.program.duringStep = [&](DynContext *ctx) {
+    struct Piece {
+      std::vector<float> &seen;
+      decltype(tenth) &call;
+    } piece{seen, tenth};
+    dyn_parallel_for(ctx, [](void *closure, int64_t from, int64_t to) {
+      auto &piece = *static_cast<Piece *>(closure);
+      for (int64_t i = from; i < to; ++i)
+        piece.seen[size_t(i)] = piece.call(leastNormal);
+    }, &piece, int64_t(seen.size()), 1);
+  };
+  run.go(countingPlan(2), std::move(options));
+  EXPECT_EQ(seen, std::vector<float>(3000, 0));
+  EXPECT_NE(tenth(leastNormal), 0) << "and not after it";
+}
+
 TEST(Session, setsAreLoadedOnceForAllWhoShareThem) {
   auto first = std::make_unique<Execution>();
   first->go(countingPlan(7));

@@ -10,6 +10,8 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Threads.h"
 
+#include "runtime/Subnormals.h"
+
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -82,6 +84,7 @@ struct ThreadPool::State {
 
   void work(int index) {
     currentIndex = index;
+    FlushSubnormals scope;
     uint32_t seen = 0;
     while (true) {
       seen = waitForJob(seen);
