@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include <iostream>
+#include <malloc.h>
 
 using namespace dyn;
 
@@ -114,4 +115,11 @@ static int dispatch(int argc, char **argv) {
   return status;
 }
 
-int main(int argc, char **argv) { return dispatch(argc, argv); }
+int main(int argc, char **argv) {
+#ifdef M_MMAP_THRESHOLD
+  // The evaluator makes an array an operation. Pages that go back to the system with each would be zeroed for the next.
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
+  return dispatch(argc, argv);
+}

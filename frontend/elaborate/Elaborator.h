@@ -444,6 +444,9 @@ private:
   /// Makes the values of carried names tensors of types that stay the same from pass to pass.
   std::optional<mlir::Value> asCarry(const Value &value, mlir::Type type, Span span);
 
+  /// Keeps what an op came to. Where known values take too much, those go that all present users have read; one that
+  /// is asked for once more is computed anew.
+  void keepKnown(mlir::Operation *op, llvm::ArrayRef<nd::NdArray> results);
   std::optional<HostArray> hostOf(mlir::Value value, Span span);
 
   mlir::MLIRContext &context;
@@ -495,7 +498,8 @@ private:
   mlir::Block *numberCacheBlock = nullptr;
   bool bareSeriesIsLast = false; ///< in a train's `expect`
   bool yieldedStack = false;     ///< the last loop gave its elements as one array
-  llvm::DenseMap<mlir::Value, nd::NdArray> hostCache;
+  llvm::DenseMap<mlir::Value, nd::NdArray> hostCache; ///< values that were computed
+  int64_t hostBytes = 0, hostLimit = 0;               ///< what they take, and when those that all users have go
 };
 
 /// What Builtins.def says of a function.

@@ -15,18 +15,60 @@ using namespace mlir;
 
 namespace dyn::elab {
 
-/// Everything that `value` is computed from, operands first; false if some of it is only known in a run.
-static bool gather(mlir::Value value, llvm::SetVector<Operation *> &ops) {
+/// What `value` is computed from and `known` lacks, operands first; false if some of it is only known in a run.
+static bool gather(mlir::Value value, const nd::ValueMap &known, llvm::SetVector<Operation *> &ops) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return false;
-  if (ops.contains(op))
+  if (known.contains(value) || ops.contains(op))
     return true;
   for (mlir::Value input : getInputs(op))
-    if (!gather(input, ops))
+    if (!gather(input, known, ops))
       return false;
   ops.insert(op);
   return true;
+}
+
+//===----------------------------------------------------------------------===//
+// What is kept
+//===----------------------------------------------------------------------===//
+
+/// Bytes of known values that are kept in any case.
+static constexpr int64_t keptBytes = int64_t(256) << 20;
+
+static int64_t bytesOf(const nd::NdArray &array) { return array.size() * int64_t(sizeof(double)); }
+
+/// Whether an op, or one that it stands in, is computed already.
+static bool isKnown(Operation *op, const nd::ValueMap &known) {
+  for (; op; op = op->getParentOp())
+    if (op->getNumResults() != 0 && known.contains(op->getResult(0)))
+      return true;
+  return false;
+}
+
+void Elaborator::keepKnown(Operation *op, ArrayRef<nd::NdArray> results) {
+  for (auto [result, array] : llvm::zip(op->getResults(), results)) {
+    hostCache[result] = array;
+    hostBytes += bytesOf(array);
+  }
+  if (hostBytes <= hostLimit)
+    return;
+  SmallVector<Operation *> spent;
+  int64_t left = 0;
+  for (auto &[value, array] : hostCache) {
+    Operation *made = value.getDefiningOp();
+    auto users = made->getUsers();
+    // What nothing uses was asked for, and may be once more.
+    if (!users.empty() && llvm::all_of(users, [&](Operation *user) { return isKnown(user, hostCache); }))
+      spent.push_back(made);
+    else
+      left += bytesOf(array);
+  }
+  for (Operation *each : spent)
+    for (mlir::Value result : each->getResults())
+      hostCache.erase(result);
+  hostBytes = left;
+  hostLimit = std::max(keptBytes, 2 * left);
 }
 
 //===----------------------------------------------------------------------===//
@@ -94,7 +136,7 @@ static bool isExact(Operation *op, ArrayRef<nd::NdArray> in, ArrayRef<nd::NdArra
 
 std::optional<HostArray> Elaborator::hostOf(mlir::Value value, Span span) {
   llvm::SetVector<Operation *> ops;
-  if (!gather(value, ops))
+  if (!gather(value, hostCache, ops))
     return std::nullopt;
   nd::EvalHooks hooks;
   nd::Evaluator *running = nullptr;
@@ -132,8 +174,7 @@ std::optional<HostArray> Elaborator::hostOf(mlir::Value value, Span span) {
     auto results = evaluator.evalOp(op, operands, hostCache);
     if (mlir::failed(results) || !isExact(op, operands, *results, diags, span))
       return std::nullopt;
-    for (auto [result, array] : llvm::zip(op->getResults(), *results))
-      hostCache[result] = array;
+    keepKnown(op, *results);
   }
   const nd::NdArray &array = hostCache[value];
   HostArray host;
