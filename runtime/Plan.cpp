@@ -69,7 +69,7 @@ template <typename A> void describe(A &a, Part &x) {
 template <typename A> void describe(A &a, Plan &x) {
   a("name", x.name), a("specFile", x.specFile), a("precision", x.precision), a("total", x.total);
   a("seeded", x.seeded), a("seed", x.seed), a("arenas", x.arenas), a("params", x.params), a("served", x.served);
-  a("states", x.states), a("sources", x.sources), a("sets", x.sets), a("feeds", x.feeds);
+  a("states", x.states), a("ruleStates", x.ruleStates), a("sources", x.sources), a("sets", x.sets), a("feeds", x.feeds);
   a("events", x.events), a("checkpoint", x.checkpoint), a("metrics", x.metrics), a("numbers", x.numbers), a("products", x.products);
   a("sites", x.sites), a("parts", x.parts), a("entry", x.entry);
 }

@@ -161,6 +161,8 @@ struct Plan {
   std::vector<Leaf> params;
   std::vector<Leaf> served; ///< as evals and saved files have them; empty: `params`
   std::vector<Leaf> states;
+  /// States of optimizers and clips as an experiment names them, those of a group array by array: `optimizer.m.net.W`.
+  std::vector<Leaf> ruleStates;
   std::vector<Source> sources;
   std::vector<Set> sets;
   std::vector<Feed> feeds; ///< feed 0, if any, is the train's own: it defines the epoch

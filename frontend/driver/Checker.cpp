@@ -220,6 +220,8 @@ std::shared_ptr<elab::RunResult> Checker::checkTrain(const elab::TrainRequest &r
   }
   for (const plan::Leaf &leaf : elaborated->plan.params)
     sketch->leaves.emplace_back(leaf.path, elab::Value());
+  for (const plan::Leaf &state : elaborated->plan.ruleStates)
+    sketch->ruleStates.emplace_back(state.path, elab::Value());
   for (auto &[name, binding] : elaborated->scope->names)
     if (auto *number = binding.value.as<elab::Const>())
       sketch->hyperparameters[name] = number->number;

@@ -98,6 +98,8 @@ static std::shared_ptr<elab::RunResult> resultOf(Session &session) {
   for (const plan::Leaf &state : session.plan().states)
     if (state.owner == plan::modelOwner)
       result->states.emplace_back(state.path, elab::Value(arrayOf(session, state)));
+  for (const plan::Leaf &state : session.plan().ruleStates)
+    result->ruleStates.emplace_back(state.path, elab::Value(arrayOf(session, state)));
   result->checkpoints = session.checkpoints();
   return result;
 }

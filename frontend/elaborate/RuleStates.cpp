@@ -103,6 +103,42 @@ std::pair<int64_t, int64_t> TrainElaborator::placeInArena(const std::string &nam
   return {arena - plan.arenas.begin(), offset};
 }
 
+/// How an experiment names a rule: a clause by its name, and by its kind where it is the only one. Empty for rules whose
+/// states stay theirs.
+std::string TrainElaborator::publicName(llvm::StringRef rule) const {
+  auto [kind, name] = rule.split(' ');
+  bool isOptimizer = kind == "optimizer";
+  if (!isOptimizer && !kind.starts_with("clip"))
+    return "";
+  const auto &written = isOptimizer ? clauses->optimizers : clauses->clips;
+  auto [outer, held] = name.split('.');
+  bool isOnly = written.size() == 1 && !written.front()->name;
+  return (isOnly ? isOptimizer ? "optimizer" : "clip" : outer.str()) + (held.empty() ? "" : "." + held.str());
+}
+
+/// Tells the plan where the parts of a state are that have names in an experiment.
+void TrainElaborator::publish(const State &state) {
+  std::string path = publicName(state.place.rule);
+  if (path.empty())
+    return;
+  path += "." + state.name;
+  int64_t offset = state.offset;
+  auto add = [&](const std::string &leaf, llvm::ArrayRef<int64_t> shape) {
+    out->plan.ruleStates.push_back({leaf.empty() ? path : path + "." + leaf, {shape.begin(), shape.end()},
+                                    elementOf(state.type), state.arena, offset, state.place.key()});
+    offset += ShapedType::getNumElements(shape);
+  };
+  Attribute cut = state.type.getRank() == 1 ? state.type.getEncoding() : Attribute();
+  if (isa_and_present<ir::LeavesAttr, ir::TreeAttr>(cut))
+    for (const ParamInfo *leaf : state.place.leaves)
+      add(leaf->path, leaf->shape);
+  else if (isa_and_present<ir::PerLeafAttr>(cut))
+    for (const ParamInfo *leaf : state.place.leaves)
+      add(leaf->path, {});
+  else
+    add(state.place.leaf, state.type.getShape());
+}
+
 /// A place for a state of the rule that runs now: one arena a rule and state, whatever the number of leaves; leaves of a
 /// patterned rule follow each other.
 TrainElaborator::State &TrainElaborator::placeState(const std::string &name, RankedTensorType type,
@@ -114,6 +150,7 @@ TrainElaborator::State &TrainElaborator::placeState(const std::string &name, Ran
   out->plan.states.push_back({key, {type.getShape().begin(), type.getShape().end()}, elementOf(type), state.arena,
                               state.offset, at.key()});
   State &placed = states.emplace(key, state).first->second;
+  publish(placed);
   statesByOwner[at.key()].push_back(&placed);
   return placed;
 }

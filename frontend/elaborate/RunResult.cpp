@@ -49,7 +49,26 @@ static Value withoutSpoilt(const std::shared_ptr<Series> &series, const RunResul
   return Value(made);
 }
 
-/// Of a run: a metric, `diverged`, a hyperparameter or a parameter; invalid when there is none.
+using NamedArrays = std::vector<std::pair<std::string, Value>>;
+
+/// Arrays by path as one tree; null where one is not known.
+static std::shared_ptr<Series> treeOf(std::initializer_list<const NamedArrays *> lists, const std::string &name) {
+  auto made = std::make_shared<Series>();
+  made->name = name;
+  made->shape = {0};
+  for (const NamedArrays *list : lists)
+    for (auto &[path, value] : *list) {
+      auto *array = value.as<std::shared_ptr<Series>>();
+      if (!array)
+        return nullptr;
+      made->tree.push_back({path, (*array)->shape});
+      made->values.insert(made->values.end(), (*array)->values.begin(), (*array)->values.end());
+      made->shape.front() += (*array)->width();
+    }
+  return made;
+}
+
+/// Of a run: a metric, `diverged`, a hyperparameter, a parameter or a state of a rule; invalid when there is none.
 Value RunResult::find(const std::string &path, Span span) const {
   if (path == "diverged")
     return Value(Const{diverged ? 1.0 : 0.0, Elem::Bool, false, ""}, span);
@@ -57,14 +76,11 @@ Value RunResult::find(const std::string &path, Span span) const {
     return withoutSpoilt(it->second, *this);
   if (auto it = hyperparameters.find(path); it != hyperparameters.end())
     return Value(Const{it->second, Elem::Real, true, path}, span);
-  if (path != "params" && !path.starts_with("params."))
-    return {};
-  auto all = tree(false);
-  if (!all)
-    return {};
-  if (path == "params")
-    return withoutSpoilt(all, *this);
-  auto part = all->below(path.substr(7));
+  bool isParameter = path == "params" || path.starts_with("params.");
+  auto all = isParameter ? tree(false) : treeOf({&ruleStates}, path);
+  if (!all || path == "params")
+    return all ? withoutSpoilt(all, *this) : Value();
+  auto part = all->below(isParameter ? path.substr(7) : path);
   return part ? withoutSpoilt(std::make_shared<Series>(std::move(*part)), *this) : Value();
 }
 
@@ -74,22 +90,7 @@ bool RunResult::measures(const std::string &first) const {
 }
 
 std::shared_ptr<Series> RunResult::tree(bool withStates) const {
-  auto made = std::make_shared<Series>();
-  made->name = "params";
-  made->shape = {0};
-  for (auto *list : {&leaves, &states}) {
-    if (list == &states && !withStates)
-      break;
-    for (auto &[path, value] : *list) {
-      auto *array = value.as<std::shared_ptr<Series>>();
-      if (!array)
-        return nullptr;
-      made->tree.push_back({path, (*array)->shape});
-      made->values.insert(made->values.end(), (*array)->values.begin(), (*array)->values.end());
-      made->shape.front() += (*array)->width();
-    }
-  }
-  return made;
+  return withStates ? treeOf({&leaves, &states}, "params") : treeOf({&leaves}, "params");
 }
 
 /// As an array, to stand beside those of other members.
@@ -131,12 +132,16 @@ std::vector<std::string> RunResult::known() const {
   std::vector<std::string> names = {"diverged"};
   for (auto &[metric, unused] : series)
     names.push_back(metric);
-  // Parameters, and each tree of those below a path.
-  for (auto &[leaf, unused] : leaves)
-    for (size_t end = 0; end != std::string::npos;) {
-      end = leaf.find('.', end + 1);
-      names.push_back("params." + leaf.substr(0, end));
-    }
+  // Parameters and states of rules, and each tree of those below a path.
+  auto add = [&](const NamedArrays &arrays, const std::string &before) {
+    for (auto &[path, unused] : arrays)
+      for (size_t end = 0; end != std::string::npos;) {
+        end = path.find('.', end + 1);
+        names.push_back(before + path.substr(0, end));
+      }
+  };
+  add(leaves, "params.");
+  add(ruleStates, "");
   names.push_back("params");
   return names;
 }

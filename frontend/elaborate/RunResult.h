@@ -29,6 +29,7 @@ struct RunResult {
   std::map<std::string, std::shared_ptr<Series>> series;
   std::vector<std::pair<std::string, Value>> leaves; ///< final parameters by path, in the order of trees
   std::vector<std::pair<std::string, Value>> states; ///< final states of its models by path
+  std::vector<std::pair<std::string, Value>> ruleStates; ///< of its optimizers and clips: `optimizer.m.net.W`
   std::vector<std::shared_ptr<const Checkpoint>> checkpoints; ///< in their order
   std::shared_ptr<const TrainRequest> request;       ///< of a run: what was asked for; null in a session
   std::map<std::string, double> hyperparameters;

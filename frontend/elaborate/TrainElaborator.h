@@ -298,6 +298,8 @@ private:
   ScopePtr startScope(const Rule &rule, const Scope &scope, const RulePlace &place, Span span);
   void defineParams(ScopePtr scope, const RulePlace &place, Span span);
   mlir::RankedTensorType stateType(const ast::StateStmt &stmt, Frame &frame);
+  std::string publicName(llvm::StringRef rule) const;
+  void publish(const State &state);
   State &placeState(const std::string &name, mlir::RankedTensorType type, const ast::StateStmt *decl,
                     const std::string &site);
   State *stateOf(const ast::StateStmt &stmt, Frame &frame);
