@@ -56,6 +56,27 @@ LogicalResult OverOp::verify() {
   return success();
 }
 
+LogicalResult ElementsOp::verify() {
+  RankedTensorType present = tensorOf(getPresent());
+  if (present.getRank() != 1 || present.getEncoding())
+    return emitOpError("has ") << present << ", not one bool for each element";
+  return success();
+}
+
+/// `narrow` carries `axis`, which is the first dimension of `wide`.
+static LogicalResult verifyStack(Operation *op, RankedTensorType narrow, RankedTensorType wide, StringRef axis) {
+  if (!carries(narrow, axis))
+    return op->emitOpError("has no `") << axis << "` in " << narrow;
+  bool fits = wide.getRank() == narrow.getRank() + 1 && wide.getShape().drop_front() == narrow.getShape() &&
+              wide.getElementType() == narrow.getElementType() &&
+              wide.getEncoding() == cast<AxesAttr>(narrow.getEncoding()).without(axis);
+  return fits ? success() : op->emitOpError("makes other elements of it: ") << narrow << " and " << wide;
+}
+
+LogicalResult StackOp::verify() { return verifyStack(*this, tensorOf(getInput()), tensorOf(getResult()), getAxis()); }
+
+LogicalResult UnstackOp::verify() { return verifyStack(*this, tensorOf(getResult()), tensorOf(getInput()), getAxis()); }
+
 /// Shape and element type stay.
 static LogicalResult verifySameElements(Operation *op) {
   auto input = tensorOf(op->getOperand(0)), result = tensorOf(op->getResult(0));

@@ -121,12 +121,47 @@ def Dyn_IndexOp : Dyn_Op<"index", [Pure]> {
 def Dyn_OverOp : Dyn_Op<"over", [Pure]> {
   let summary = "combines the elements of a hidden axis that are there";
   let description = [{
-    The only op at which elements of `axis` meet: `mean(h, over=example)`. Absent elements (a short last batch) do
-    not count.
+    Elements of `axis` meet here and in `dyn.stack`: `mean(h, over=example)`. Absent elements (of a short last batch, see
+    also `dyn.elements`) do not count.
   }];
   let arguments = (ins Dyn_OverKind:$kind, Dyn_Tensor:$input, StrAttr:$axis);
   let results = (outs Dyn_Tensor:$result);
   let assemblyFormat = "$kind $input `axis` $axis attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Dyn_ElementsOp : Dyn_Op<"elements"> {
+  let summary = "which elements of a hidden axis are there";
+  let description = [{
+    Stands at the top of a socket, once for each axis whose elements the batch decides, such as `label`: `present` says of
+    each class whether the batch has a row of it, and its shape how many there are. `dyn.over` leaves the others out.
+  }];
+  let arguments = (ins StrAttr:$axis, StaticShapeTensorOf<[I1]>:$present);
+  let assemblyFormat = "$axis `present` $present attr-dict `:` type($present)";
+  let hasVerifier = 1;
+}
+
+def Dyn_StackOp : Dyn_Op<"stack", [Pure]> {
+  let summary = "a hidden axis as a visible dimension in front";
+  let description = [{
+    `stack(x)`: elements of `axis` meet here as they do in `dyn.over`. The axis has as many elements in every batch.
+
+    ```mlir
+    %all = dyn.stack %x axis "example" : tensor<6xf32, #dyn.axes<["example"]>> -> tensor<20x6xf32>
+    ```
+  }];
+  let arguments = (ins Dyn_Tensor:$input, StrAttr:$axis);
+  let results = (outs Dyn_Tensor:$result);
+  let assemblyFormat = "$input `axis` $axis attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Dyn_UnstackOp : Dyn_Op<"unstack", [Pure]> {
+  let summary = "a visible dimension in front as a hidden axis";
+  let description = [{The inverse of `dyn.stack`: each element of `axis` has its row.}];
+  let arguments = (ins Dyn_Tensor:$input, StrAttr:$axis);
+  let results = (outs Dyn_Tensor:$result);
+  let assemblyFormat = "$input `axis` $axis attr-dict `:` type($input) `->` type($result)";
   let hasVerifier = 1;
 }
 

@@ -336,8 +336,9 @@ Value Elaborator::callOther(const std::string &name, const Args &args, const std
   }
   if (name == "stack") {
     // Of one value it makes a hidden axis visible; as an array of that value it would be another number without a word.
-    auto *t = values.size() == 1 ? values.front().as<Tensor>() : nullptr;
-    return t && ir::axesOf(t->type().getEncoding()) ? noOver(name, span) : stackValues(values, span);
+    const ast::Expr *over = args.get("over");
+    bool isAxis = values.size() == 1 && (over || !axesOf(values.front()).empty());
+    return isAxis ? stackAxis(values.front(), over, span, frame) : stackValues(values, span);
   }
   if (name == "reshape") {
     auto dims = shape(1);

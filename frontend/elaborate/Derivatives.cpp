@@ -346,17 +346,24 @@ private:
       return llvm::is_contained(nd::dependsOn(to, from), true);
     };
     bool good = true;
-    block.walk([&](ir::OverOp over) {
-      if (!good || !carried || !carried.contains(over.getAxis()))
+    auto meetsAt = [](Operation *op) -> llvm::StringRef {
+      if (auto over = dyn_cast<ir::OverOp>(op))
+        return over.getAxis();
+      auto stack = dyn_cast<ir::StackOp>(op);
+      return stack ? stack.getAxis() : "";
+    };
+    block.walk([&](Operation *meeting) {
+      llvm::StringRef axis = meetsAt(meeting);
+      if (!good || !carried || axis.empty() || !carried.contains(axis))
         return;
-      Operation *top = block.findAncestorOpInBlock(*over);
-      SmallVector<mlir::Value> from = top == over ? SmallVector<mlir::Value>{over.getInput()} : getInputs(top);
+      Operation *top = block.findAncestorOpInBlock(*meeting);
+      SmallVector<mlir::Value> from = top == meeting ? SmallVector<mlir::Value>{meeting->getOperand(0)} : getInputs(top);
       // What `stop_gradient` holds on its way out is a constant to the derivative.
       if (!reaches(from, variables) || !reaches(outputs, SmallVector<mlir::Value>(top->getResults())))
         return;
       good = false;
-      e.diags.report(Diag::elements_meet, span, over.getAxis().str(), derivative.name)
-          .help("put `stop_gradient(…)` around what meets, or reduce what is differentiated over `" + over.getAxis().str() + "` too");
+      e.diags.report(Diag::elements_meet, span, axis.str(), derivative.name)
+          .help("put `stop_gradient(…)` around what meets, or reduce what is differentiated over `" + axis.str() + "` too");
     });
     return good;
   }

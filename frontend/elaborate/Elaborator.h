@@ -215,6 +215,10 @@ private:
   Value matmul(const Value &a, const Value &b, Span span);
   Value elementwise(llvm::StringRef op, const Value &a, const Value &b, Span span);
   Value stackValues(const std::vector<Value> &items, Span span);
+  /// A hidden axis of `x` as a dimension in front: the only one, or that which `over` names.
+  Value stackAxis(const Value &x, const ast::Expr *over, Span span, Frame &frame);
+  /// The hidden axes that the arrays of a value carry.
+  static std::vector<std::string> axesOf(const Value &x);
   /// Whether an array can take these indices; false after a report.
   bool canIndex(const Tensor &t, const ast::IndexExpr &expr);
   Value indexed(const Value &base, const ast::IndexExpr &expr, Frame &frame);

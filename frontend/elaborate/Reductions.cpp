@@ -3,6 +3,8 @@
 #include "frontend/elaborate/BuiltinTable.h"
 #include "frontend/elaborate/Stacks.h"
 
+#include "dialects/Nd/NdBatch.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -27,12 +29,14 @@ static Tensor plain(Tensor t, OpBuilder &builder, Location loc) {
   return {ir::RecastOp::create(builder, loc, type, t.value).getResult(), t.number, t.classes};
 }
 
-/// The hidden axes that a value carries.
-static std::vector<std::string> axesNamed(RankedTensorType type) {
+std::vector<std::string> Elaborator::axesOf(const Value &x) {
   std::vector<std::string> names;
-  if (auto axes = dyn_cast_if_present<ir::AxesAttr>(ir::axesOf(type.getEncoding())))
-    for (StringRef name : axes.getNames())
-      names.push_back(name.str());
+  for (const Value &leaf : leafValues({x}))
+    if (auto *t = leaf.as<Tensor>())
+      if (auto axes = dyn_cast_if_present<ir::AxesAttr>(ir::axesOf(t->type().getEncoding())))
+        for (StringRef name : axes.getNames())
+          if (!llvm::is_contained(names, name))
+            names.push_back(name.str());
   return names;
 }
 
@@ -58,7 +62,7 @@ Value Elaborator::reduceOver(ir::OverKind kind, const Tensor &t, const ast::Expr
     auto report = diags.report(Diag::over_absent_axis, over.span, axis.empty() ? print(over) : axis, describeType(t.type()));
     if (isa_and_present<ir::LeavesAttr>(encoding) && axis == "leaf")
       report.help("leaves differ in shape: reduce within each leaf first, `sum(norm(grad)^2, over=leaf)`");
-    else if (std::string near = nearest(axis, axesNamed(t.type())); !near.empty())
+    else if (std::string near = nearest(axis, axesOf(Value(t, span))); !near.empty())
       report.help("did you mean `over=" + near + "`?");
     else
       report.help("without `over` a reduction takes all visible elements");
@@ -329,6 +333,39 @@ Value Elaborator::reduction(const std::string &name, Value x, const ast::Expr *a
   if (name == "logsumexp")
     return binary(BinaryOp::Add, top, logTotal, span);
   return binary(BinaryOp::Sub, shifted, spreadBack(logTotal, x, axis, span, frame), span);
+}
+
+Value Elaborator::stackAxis(const Value &x, const ast::Expr *over, Span span, Frame &frame) {
+  std::vector<std::string> axes = axesOf(x);
+  auto *named = over ? ast::dynCast<ast::NameExpr>(over) : nullptr;
+  std::string axis = over ? (named ? named->name : "") : axes.front();
+  if (over && !llvm::is_contained(axes, axis)) {
+    auto report = diags.report(Diag::over_absent_axis, over->span, axis.empty() ? print(*over) : axis, describe(x));
+    if (std::string near = nearest(axis, axes); !near.empty())
+      report.help("did you mean `over=" + near + "`?");
+    return {};
+  }
+  if (axes.size() > 1 && !over) {
+    diags.report(Diag::needs_axis, span, "stack", describe(x)).help("say which: `over=" + axes[0] + "` or `over=" + axes[1] + "`");
+    return {};
+  }
+  Value count = onSocketCall("elements." + axis, {}, span, frame);
+  if (count.isInvalid())
+    return {};
+  int64_t rows = static_cast<int64_t>(count.as<Const>()->number);
+  std::vector<Value> stacked;
+  for (const Value &leaf : leafValues({x})) {
+    auto t = tensor(leaf, span, "an element of a stack");
+    if (!t || !canStack(t->type(), diags, span))
+      return {};
+    if (isa_and_present<ir::PerLeafAttr>(ir::rangeOf(t->type().getEncoding())))
+      *t = plain(*t, builder, loc(span));
+    *t = varied(*t, ir::AxesAttr::of(&context, {axis}), span);
+    Attribute rest = mlir::cast<ir::AxesAttr>(t->type().getEncoding()).without(axis);
+    auto type = nd::withLeading(ir::withEncoding(t->type(), rest), rows);
+    stacked.push_back(Value(Tensor{create<ir::StackOp>(span, type, t->value, builder.getStringAttr(axis)), false, t->classes}, span));
+  }
+  return rebuildAll({x}, stacked).front();
 }
 
 Value Elaborator::noOver(const std::string &name, Span span) {

@@ -95,14 +95,41 @@ Value TrainElaborator::placeOn(const std::string &axis, Span span) {
   if (axis == "leaf" && running)
     return placesOfLeaves(span);
   Attribute axes = ir::AxesAttr::of(&e.context, {axis});
-  if (e.place != axes && (axis != "example" || !batchData)) {
+  bool isOfClasses = llvm::any_of(top->getOps<ir::ElementsOp>(), [&](ir::ElementsOp op) { return op.getAxis() == axis; });
+  if (e.place != axes && !isOfClasses && (axis != "example" || !batchData)) {
     e.diags.report(Diag::over_absent_axis, span, axis, "nothing here").help("`index(example)` is an example's place in the batch");
     return {};
   }
-  if (e.place != axes)
+  if (e.place != axes && !isOfClasses)
     presentRows();
   auto type = RankedTensorType::get({}, e.builder.getI64Type(), axes);
   return Value(Tensor{e.create<ir::IndexOp>(span, type, e.builder.getStringAttr(axis)), false, 0}, span);
+}
+
+Value TrainElaborator::elementsOf(const std::string &axis, Span span) {
+  if (ir::carries(RankedTensorType::get({}, e.real(), e.place), axis))
+    return e.noOver("stack", span);
+  std::string lack;
+  std::optional<int64_t> count;
+  if (axis == "example") {
+    count = static_cast<int64_t>(socketNow.getBatch());
+    int64_t rows = socketNow.getMasked() ? out->plan.sets[static_cast<size_t>(out->plan.feeds[0].set)].examples() % *count : 0;
+    lack = rows ? "the last batch of an epoch has " + std::to_string(rows) + " of " + std::to_string(*count) + " rows" : "";
+  }
+  socketNow.walk([&](ir::PartGradientsOp op) {
+    if (axis == "part")
+      count = static_cast<int64_t>(op.getParts());
+  });
+  if (!count)
+    lack = "a batch may have no row of a class";
+  if (lack.empty())
+    return e.integer(*count, span);
+  auto report = e.diags.report(Diag::stack_lacks_some, span, axis, lack);
+  if (count)
+    report.help("leave it out: `batch " + std::to_string(*count) + " drop` in the train's data, or reduce over `example`");
+  else
+    report.help("reduce over `" + axis + "`: reductions leave out what is not there");
+  return {};
 }
 
 Value TrainElaborator::rowLosses(const Tensor &tree, ScopePtr rows, Span span) {
@@ -133,7 +160,8 @@ Value TrainElaborator::rowLosses(const Tensor &tree, ScopePtr rows, Span span) {
 bool TrainElaborator::isPerExample(const ast::Expr &per) {
   auto *name = ast::dynCast<ast::NameExpr>(&per);
   if (!name || name->name != "example") {
-    e.diags.report(Diag::not_supported, per.span, "`per=" + print(per) + "` is").help("write `per=example` or `per=part(8)`");
+    e.diags.report(Diag::not_supported, per.span, "`per=" + print(per) + "` is")
+        .help("write `per=example`, `per=part(8)`, or a field of the data that is a `class(k)`");
     return false;
   }
   return hasRows(per, "example");
@@ -204,7 +232,11 @@ Value TrainElaborator::lossesPer(const ast::Expr &per, const Value &tree, Span s
     auto parts = partsOf(*part, frame);
     return parts ? inParts(*parts, *tree.as<Tensor>(), span).first : Value();
   }
-  return isPerExample(per) ? rowLosses(*tree.as<Tensor>(), presentRows(), span) : Value();
+  std::optional<Tensor> label = classOf(per);
+  if (!label && !isPerExample(per))
+    return {};
+  Value each = rowLosses(*tree.as<Tensor>(), presentRows(), span);
+  return label && !each.isInvalid() ? byClass(print(per), *label, each, span) : each;
 }
 
 Value TrainElaborator::gradientsPer(const ast::Expr &per, const Value &tree, Span span, Frame &frame) {
@@ -212,10 +244,12 @@ Value TrainElaborator::gradientsPer(const ast::Expr &per, const Value &tree, Spa
     auto parts = partsOf(*part, frame);
     return parts ? inParts(*parts, *tree.as<Tensor>(), span).second : Value();
   }
-  if (!isPerExample(per))
+  std::optional<Tensor> label = classOf(per);
+  if (!label && !isPerExample(per))
     return {};
   Derivative rows{Derivative::Kind::gradient, "gradient", Value(Builtin{"@rows"}, span), ""};
-  return e.callDerivative(rows, std::vector<Value>{tree}, span, frame);
+  Value each = e.callDerivative(rows, std::vector<Value>{tree}, span, frame);
+  return label && !each.isInvalid() ? byClass(print(per), *label, each, span) : each;
 }
 
 } // namespace dyn::elab

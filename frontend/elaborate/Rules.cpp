@@ -230,6 +230,8 @@ Value TrainElaborator::socketCall(const std::string &name, const std::vector<ast
     return batchField(field.str(), span);
   if (llvm::StringRef axis = name; axis.consume_front("index."))
     return placeOn(axis.str(), span);
+  if (llvm::StringRef axis = name; axis.consume_front("elements."))
+    return elementsOf(axis.str(), span);
   if (llvm::StringRef kind = name; kind.consume_front("fold "))
     return foldCall(kind.str(), args, span, frame);
   if (name == "loss.on")

@@ -281,6 +281,8 @@ private:
   /// `index(example)`: an element's own place; invalid after a report.
   Value placeOn(const std::string &axis, Span span);
   Value placesOfLeaves(Span span);
+  /// How many elements an axis has in each pass of the present socket; invalid after a report.
+  Value elementsOf(const std::string &axis, Span span);
   /// The fields of the present batch, in a socket that may have said nothing of rows so far.
   ScopePtr presentRows();
   /// The gradient at a tree of what `per` names, each by itself; invalid after a report.
@@ -293,6 +295,14 @@ private:
   std::pair<Value, Value> inParts(int64_t parts, const Tensor &tree, Span span);
   /// `loss(p, per=…)`; invalid after a report.
   Value lossesPer(const ast::Expr &per, const Value &tree, Span span, Frame &frame);
+
+  // PerClass.cpp
+  std::optional<Tensor> classOf(const ast::Expr &per);
+  Value membership(const Tensor &label, Span span);
+  mlir::Value overExamples(ir::OverKind kind, mlir::Value each, Span span);
+  void beginClasses(const std::string &axis, const Tensor &label, Span span);
+  /// The mean over each class of a value for each example, on an axis of that name.
+  Value byClass(const std::string &axis, const Tensor &label, const Value &each, Span span);
 
   // RuleStates.cpp
   ScopePtr startScope(const Rule &rule, const Scope &scope, const RulePlace &place, Span span);

@@ -1,10 +1,11 @@
 //===- BatchExample.cpp - hidden axes become leading dimensions -----------===//
 //
-// Each objective and socket says how many examples it sees, and
-// `dyn.part_gradients` how many parts. For each axis a new body is built
-// beside the old one: ops of nd through Batchable, the ops of dyn at which the
-// axis begins, spreads or ends by the rules here. Later passes may assume that
-// no value carries `example` or `part`.
+// Each objective and socket says how many examples it sees, `dyn.part_gradients`
+// how many parts, `dyn.elements` how many classes and which of them are there.
+// For each axis a new body is built beside the old one: ops of nd through
+// Batchable, the ops of dyn at which the axis begins, spreads or ends by the
+// rules here. Later passes may assume that no value carries a hidden axis but
+// how it is cut into leaves.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/expand/Passes.h"
@@ -120,7 +121,13 @@ private:
       if (result.getType() != over.getType())
         result = RecastOp::create(builder, op->getLoc(), over.getType(), result).getResult();
       results.push_back({result, false});
-    } else if (isa<RecastOp>(op) && batched[0])
+    } else if (auto stack = dyn_cast<StackOp>(op); stack && stack.getAxis() == rows.axis)
+      results.push_back({recastTo(stack.getType(), input()), false});
+    else if (auto unstack = dyn_cast<UnstackOp>(op); unstack && unstack.getAxis() == rows.axis && !batched[0])
+      results.push_back({plain(inputs[0]), true});
+    else if (auto elements = dyn_cast<ElementsOp>(op); elements && elements.getAxis() == rows.axis && !batched[0])
+      present = inputs[0];
+    else if (isa<RecastOp>(op) && batched[0])
       results.push_back({plain(inputs[0]), true}); // the cut of a range is dropped with the axis
     else if (isa<DerivativeOp, WithBackwardOp>(op))
       return rebuild(op, inputs, results);
@@ -217,6 +224,10 @@ private:
 
   Value count(Location loc) {
     auto type = RankedTensorType::get({}, builder.getI64Type());
+    if (present) {
+      Value ones = nd::CastOp::create(builder, loc, present, type.getElementType()).getResult();
+      return nd::ReduceOp::create(builder, loc, ones, nd::ReduceKind::sum, ArrayRef<int64_t>{0}).getResult();
+    }
     if (rows.masked)
       return run::CountOp::create(builder, loc, type, rows.feed).getResult();
     return nd::ConstantOp::create(builder, loc, type, DenseElementsAttr::get(type, builder.getI64IntegerAttr(rows.size)))
@@ -265,6 +276,14 @@ private:
     }
   }
 
+  /// Which elements are there, where some may not be; null: all of them.
+  Value there(Location loc) {
+    if (present || !rows.masked)
+      return present;
+    Value wide = nd::BroadcastOp::create(builder, loc, count(loc), ArrayRef<int64_t>{rows.size}, ArrayRef<int64_t>{}).getResult();
+    return nd::CompareOp::create(builder, loc, nd::CompareKind::lt, positions(loc), wide).getResult();
+  }
+
   /// `input` is the batched operand.
   Value combine(OverOp over, Value input) {
     Location loc = over.getLoc();
@@ -276,12 +295,10 @@ private:
       return size;
     }
     auto type = cast<RankedTensorType>(input.getType());
-    if (rows.masked) {
-      Value wide = nd::BroadcastOp::create(builder, loc, count(loc), ArrayRef<int64_t>{rows.size}, ArrayRef<int64_t>{}).getResult();
-      Value present = nd::CompareOp::create(builder, loc, nd::CompareKind::lt, positions(loc), wide).getResult();
+    if (Value here = there(loc)) {
       if (type.getRank() > 1)
-        present = nd::BroadcastOp::create(builder, loc, present, type.getShape(), ArrayRef<int64_t>{0}).getResult();
-      input = nd::SelectOp::create(builder, loc, present, input, splat(loc, type, neutral(over.getKind(), type.getElementType()))).getResult();
+        here = nd::BroadcastOp::create(builder, loc, here, type.getShape(), ArrayRef<int64_t>{0}).getResult();
+      input = nd::SelectOp::create(builder, loc, here, input, splat(loc, type, neutral(over.getKind(), type.getElementType()))).getResult();
     }
     Value result = nd::ReduceOp::create(builder, loc, input, expand::reductionOf(over.getKind()), ArrayRef<int64_t>{0}).getResult();
     if (over.getKind() == OverKind::mean) {
@@ -298,7 +315,8 @@ private:
   Rows rows;
   OpBuilder builder;
   BatchRequest request;
-  Value first; ///< row of the batch that element 0 is; null: 0
+  Value first;   ///< row of the batch that element 0 is; null: 0
+  Value present; ///< what `dyn.elements` says of the axis; null: nothing does
   const std::function<bool(Value)> varyingValue = [this](Value value) { return variesValue(value); };
   const std::function<bool(Operation *)> varying = [this](Operation *op) { return varies(op); };
   /// Called while `request` is in use.
@@ -307,8 +325,21 @@ private:
                          SmallVectorImpl<Result> &results) { return rewrite(at, op, inputs, batched, results); };
 };
 
-/// How many parts the batch has in a body: 0 if nobody asks. Fails where two ask for different ones, or where a value would
-/// have two new dimensions.
+/// Whether no value would have two new dimensions; an error otherwise.
+LogicalResult checkOneAxis(Operation *body) {
+  WalkResult result = body->walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (auto axes = dyn_cast_if_present<AxesAttr>(cast<RankedTensorType>(type).getEncoding()); axes && axes.getNames().size() > 1) {
+        op->emitError("one value for each ") << axes.getNames()[0].getValue() << " and each " << axes.getNames()[1].getValue()
+                                             << " is not lowered yet";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// How many parts the batch has in a body: 0 if nobody asks. Fails where two ask for different ones.
 FailureOr<int64_t> partsIn(Operation *body) {
   int64_t parts = 0;
   WalkResult result = body->walk([&](Operation *op) {
@@ -317,9 +348,6 @@ FailureOr<int64_t> partsIn(Operation *body) {
         return WalkResult(op->emitError("cuts the batch into other parts than before"));
       parts = gradients.getParts();
     }
-    for (Value value : op->getResults())
-      if (carries(value.getType(), "example") && carries(value.getType(), "part"))
-        return WalkResult(op->emitError("one value for each example and each part is not lowered yet"));
     return WalkResult::advance();
   });
   return result.wasInterrupted() ? FailureOr<int64_t>(failure()) : parts;
@@ -341,8 +369,15 @@ struct BatchExample : public expand::impl::BatchExamplePassBase<BatchExample> {
   LogicalResult batch(Operation *op) {
     Block &block = op->getRegion(0).front();
     FailureOr<int64_t> parts = partsIn(op);
-    if (failed(parts))
+    if (failed(parts) || failed(checkOneAxis(op)))
       return failure();
+    SmallVector<ElementsOp> classes;
+    op->walk([&](ElementsOp elements) { classes.push_back(elements); });
+    for (auto [axis, size] : llvm::map_to_vector(classes, [](ElementsOp elements) {
+           return std::pair(elements.getAxisAttr(), cast<RankedTensorType>(elements.getPresent().getType()).getDimSize(0));
+         }))
+      if (failed(BodyBatcher(block, {axis.getValue(), -1, size, false, 1}).run()))
+        return failure();
     if (*parts && failed(BodyBatcher(block, {"part", -1, *parts, false, 1}).run()))
       return failure();
     Rows examples{"example", -1, 0, false, 1};

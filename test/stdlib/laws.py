@@ -10,8 +10,7 @@
     clips        gradients keep the promised bounds (dync run --check-bounds), and a bound of 0 is kept
     schedules    finite, and continuous but for those of JUMPS: ten times finer steps make smaller jumps
 
-A rule's arguments are its defaults; where it has none, a schedule's are those of ARGUMENTS by name, an optimizer's those of
-GIVEN.
+A rule's arguments are its defaults; where a schedule has none, they are those of ARGUMENTS by name.
 """
 import argparse
 import itertools
@@ -44,8 +43,6 @@ MOVES = {
 }
 # Rules that need more rows in a batch than one, and how many.
 ROWS = {"vr_sgd": 8}
-# Arguments of optimizers that have no default.
-GIVEN = {"pcngd": "classes=2"}
 # Wrappers under which a constant gradient of 1 and the rates 0, 1, 2 … do not give 0, -1, -3, with the reason.
 NOT_PLAIN = {
     "accumulate": "the base steps in every fourth update only",
@@ -217,7 +214,7 @@ def library(kind):
 
 
 def call(rule):
-    return f"{rule.name}({GIVEN.get(rule.name, '')})"
+    return f"{rule.name}()"
 
 
 class Runs:

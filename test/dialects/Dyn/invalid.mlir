@@ -63,6 +63,27 @@ func.func @count_type(%x: tensor<3xf32, #dyn.axes<["example"]>>) {
 }
 
 // -----
+func.func @stack_absent(%x: tensor<3xf32>) {
+  // expected-error @+1 {{'dyn.stack' op has no `example` in 'tensor<3xf32>'}}
+  %0 = dyn.stack %x axis "example" : tensor<3xf32> -> tensor<4x3xf32>
+  return
+}
+
+// -----
+func.func @unstack_shape(%x: tensor<4x3xf32>) {
+  // expected-error @+1 {{'dyn.unstack' op makes other elements of it}}
+  %0 = dyn.unstack %x axis "label" : tensor<4x3xf32> -> tensor<4xf32, #dyn.axes<["label"]>>
+  return
+}
+
+// -----
+func.func @elements_matrix(%x: tensor<2x2xi1>) {
+  // expected-error @+1 {{not one bool for each element}}
+  dyn.elements "label" present %x : tensor<2x2xi1>
+  return
+}
+
+// -----
 func.func @vary_drops(%x: tensor<3xf32, #dyn.axes<["example"]>>) {
   // expected-error @+1 {{'dyn.vary' op drops the axis `example`}}
   %0 = dyn.vary %x : tensor<3xf32, #dyn.axes<["example"]>> -> tensor<3xf32>

@@ -25,6 +25,13 @@ dyn.train @fit {
     %m = dyn.over max %v axis "example" : tensor<2xf32, #dyn.axes<["example"]>> -> tensor<2xf32>
     // CHECK: dyn.over count %{{.*}} axis "example" : tensor<i64, #dyn.axes<["example"]>> -> tensor<i64>
     %n = dyn.over count %i axis "example" : tensor<i64, #dyn.axes<["example"]>> -> tensor<i64>
+    // CHECK: dyn.stack %{{.*}} axis "example" : tensor<2xf32, #dyn.axes<["example"]>> -> tensor<4x2xf32>
+    %all = dyn.stack %v axis "example" : tensor<2xf32, #dyn.axes<["example"]>> -> tensor<4x2xf32>
+    // CHECK: dyn.unstack %{{.*}} axis "label" : tensor<4x2xf32> -> tensor<2xf32, #dyn.axes<["label"]>>
+    %each = dyn.unstack %all axis "label" : tensor<4x2xf32> -> tensor<2xf32, #dyn.axes<["label"]>>
+    %present = nd.constant dense<true> : tensor<4xi1>
+    // CHECK: dyn.elements "label" present %{{.*}} : tensor<4xi1>
+    dyn.elements "label" present %present : tensor<4xi1>
     // CHECK: dyn.over mean %{{.*}} axis "example" : tensor<f32, #dyn.axes<["example", "task"]>> -> tensor<f32, #dyn.axes<["task"]>>
     %two = dyn.vary %y : tensor<f32, #dyn.axes<["example"]>> -> tensor<f32, #dyn.axes<["example", "task"]>>
     %one = dyn.over mean %two axis "example" : tensor<f32, #dyn.axes<["example", "task"]>> -> tensor<f32, #dyn.axes<["task"]>>
