@@ -12,10 +12,13 @@ namespace {
 class Sizes {
 public:
   explicit Sizes(const SampleSizes &series) : series(series) {}
-  /// The size of a name; of an expression, its text with sizes for the names.
+  /// The size of a name; of an expression, its text with sizes for the names. What can be no size is refused where the
+  /// declaration meets the sample, not in the sample.
   std::string of(const ast::Expr &dim) {
     if (auto *name = ast::dynCast<ast::NameExpr>(&dim))
       return sizeOf(name->name);
+    if (hasFraction(dim))
+      return "1";
     std::string text = print(dim), filled;
     for (size_t i = 0; i < text.size();) {
       size_t end = i;
@@ -31,6 +34,15 @@ public:
   void fix(const std::string &name, int value) { sizes[name] = value; }
 
 private:
+  static bool hasFraction(const ast::Expr &dim) {
+    bool found = false;
+    walk(dim, [&](const ast::Node &node) {
+      auto *number = ast::dynCast<ast::NumberExpr>(&node);
+      found |= number && !number->isInteger;
+      return !found;
+    });
+    return found;
+  }
   std::string sizeOf(const std::string &name) {
     auto [it, fresh] = sizes.try_emplace(name, series[made % series.size()]);
     made += fresh;
