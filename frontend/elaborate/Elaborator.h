@@ -217,6 +217,8 @@ private:
   Value stackValues(const std::vector<Value> &items, Span span);
   /// A hidden axis of `x` as a dimension in front: the only one, or that which `over` names.
   Value stackAxis(const Value &x, const ast::Expr *over, Span span, Frame &frame);
+  /// The elements of a hidden axis as a dimension in front; nothing after a report, which names the function that `asks`.
+  std::optional<Tensor> stackedOver(const std::string &axis, Tensor t, const std::string &asks, Span span, Frame &frame);
   /// The hidden axes that the arrays of a value carry.
   static std::vector<std::string> axesOf(const Value &x);
   /// Whether an array can take these indices; false after a report.

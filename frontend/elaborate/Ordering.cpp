@@ -170,8 +170,20 @@ std::optional<BuiltinTable::Ordering::Lines> BuiltinTable::Ordering::linesOver(c
         .help("without `over` all visible elements are taken");
     return std::nullopt;
   }
-  e.noOver(name, span);
-  return std::nullopt;
+  Attribute range = ir::rangeOf(t.type().getEncoding());
+  Tensor one = t;
+  if (range)
+    one.value = create<ir::RecastOp>(ir::withRange(t.type(), {}), t.value);
+  auto stacked = e.stackedOver(axis, one, name, span, frame);
+  if (!stacked)
+    return std::nullopt;
+  Lines lines;
+  lines.after.assign(t.type().getShape().begin(), t.type().getShape().end());
+  int64_t size = stacked->type().getDimSize(0), inner = t.type().getNumElements();
+  lines.x = {create<nd::ReshapeOp>(stacked->value, ArrayRef<int64_t>{1, size, inner}), t.number, t.classes};
+  lines.offsets = {0, size};
+  lines.count = integer(size);
+  return lines;
 }
 
 //===----------------------------------------------------------------------===//
@@ -412,7 +424,11 @@ Value BuiltinTable::Ordering::quantile(const Value &x, const Value &share, const
   for (int64_t s = 0; s < of->pieces(); ++s)
     if (of->offsets[s] == of->offsets[s + 1])
       return refuse("at least one element", x);
-  return interpolated(*of, Value(e.cast(*q, Elem::Real, true, span), span));
+  Value found = interpolated(*of, Value(e.cast(*q, Elem::Real, true, span), span));
+  // Entry by entry over an axis, a tree stays one.
+  Attribute range = over && !of->after.empty() ? ir::rangeOf(t->type().getEncoding()) : Attribute();
+  auto *flat = range ? found.as<Tensor>() : nullptr;
+  return flat ? Value(Tensor{create<ir::RecastOp>(ir::withRange(flat->type(), range), flat->value), false, 0}, span) : found;
 }
 
 //===----------------------------------------------------------------------===//

@@ -335,6 +335,16 @@ Value Elaborator::reduction(const std::string &name, Value x, const ast::Expr *a
   return binary(BinaryOp::Sub, shifted, spreadBack(logTotal, x, axis, span, frame), span);
 }
 
+std::optional<Tensor> Elaborator::stackedOver(const std::string &axis, Tensor t, const std::string &asks, Span span, Frame &frame) {
+  Value count = onSocketCall("elements." + axis + " " + asks, {}, span, frame);
+  if (count.isInvalid())
+    return std::nullopt;
+  t = varied(t, ir::AxesAttr::of(&context, {axis}), span);
+  Attribute rest = mlir::cast<ir::AxesAttr>(t.type().getEncoding()).without(axis);
+  auto type = nd::withLeading(ir::withEncoding(t.type(), rest), static_cast<int64_t>(count.as<Const>()->number));
+  return Tensor{create<ir::StackOp>(span, type, t.value, builder.getStringAttr(axis)), false, t.classes};
+}
+
 Value Elaborator::stackAxis(const Value &x, const ast::Expr *over, Span span, Frame &frame) {
   std::vector<std::string> axes = axesOf(x);
   auto *named = over ? ast::dynCast<ast::NameExpr>(over) : nullptr;
@@ -349,10 +359,6 @@ Value Elaborator::stackAxis(const Value &x, const ast::Expr *over, Span span, Fr
     diags.report(Diag::needs_axis, span, "stack", describe(x)).help("say which: `over=" + axes[0] + "` or `over=" + axes[1] + "`");
     return {};
   }
-  Value count = onSocketCall("elements." + axis, {}, span, frame);
-  if (count.isInvalid())
-    return {};
-  int64_t rows = static_cast<int64_t>(count.as<Const>()->number);
   std::vector<Value> stacked;
   for (const Value &leaf : leafValues({x})) {
     auto t = tensor(leaf, span, "an element of a stack");
@@ -360,10 +366,10 @@ Value Elaborator::stackAxis(const Value &x, const ast::Expr *over, Span span, Fr
       return {};
     if (isa_and_present<ir::PerLeafAttr>(ir::rangeOf(t->type().getEncoding())))
       *t = plain(*t, builder, loc(span));
-    *t = varied(*t, ir::AxesAttr::of(&context, {axis}), span);
-    Attribute rest = mlir::cast<ir::AxesAttr>(t->type().getEncoding()).without(axis);
-    auto type = nd::withLeading(ir::withEncoding(t->type(), rest), rows);
-    stacked.push_back(Value(Tensor{create<ir::StackOp>(span, type, t->value, builder.getStringAttr(axis)), false, t->classes}, span));
+    t = stackedOver(axis, *t, "stack", span, frame);
+    if (!t)
+      return {};
+    stacked.push_back(Value(*t, span));
   }
   return rebuildAll({x}, stacked).front();
 }

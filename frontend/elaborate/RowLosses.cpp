@@ -106,9 +106,9 @@ Value TrainElaborator::placeOn(const std::string &axis, Span span) {
   return Value(Tensor{e.create<ir::IndexOp>(span, type, e.builder.getStringAttr(axis)), false, 0}, span);
 }
 
-Value TrainElaborator::elementsOf(const std::string &axis, Span span) {
+Value TrainElaborator::elementsOf(const std::string &axis, const std::string &asks, Span span) {
   if (ir::carries(RankedTensorType::get({}, e.real(), e.place), axis))
-    return e.noOver("stack", span);
+    return e.noOver(asks, span);
   std::string lack;
   std::optional<int64_t> count;
   if (axis == "example") {
@@ -124,7 +124,7 @@ Value TrainElaborator::elementsOf(const std::string &axis, Span span) {
     lack = "a batch may have no row of a class";
   if (lack.empty())
     return e.integer(*count, span);
-  auto report = e.diags.report(Diag::stack_lacks_some, span, axis, lack);
+  auto report = e.diags.report(Diag::axis_lacks_some, span, asks, axis, lack);
   if (count)
     report.help("leave it out: `batch " + std::to_string(*count) + " drop` in the train's data, or reduce over `example`");
   else

@@ -231,7 +231,7 @@ Value TrainElaborator::socketCall(const std::string &name, const std::vector<ast
   if (llvm::StringRef axis = name; axis.consume_front("index."))
     return placeOn(axis.str(), span);
   if (llvm::StringRef axis = name; axis.consume_front("elements."))
-    return elementsOf(axis.str(), span);
+    return elementsOf(axis.split(' ').first.str(), axis.split(' ').second.str(), span);
   if (llvm::StringRef kind = name; kind.consume_front("fold "))
     return foldCall(kind.str(), args, span, frame);
   if (name == "loss.on")

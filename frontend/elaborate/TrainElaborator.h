@@ -281,8 +281,8 @@ private:
   /// `index(example)`: an element's own place; invalid after a report.
   Value placeOn(const std::string &axis, Span span);
   Value placesOfLeaves(Span span);
-  /// How many elements an axis has in each pass of the present socket; invalid after a report.
-  Value elementsOf(const std::string &axis, Span span);
+  /// How many elements an axis has in each pass of the present socket; invalid after a report, which says what `asks`.
+  Value elementsOf(const std::string &axis, const std::string &asks, Span span);
   /// The fields of the present batch, in a socket that may have said nothing of rows so far.
   ScopePtr presentRows();
   /// The gradient at a tree of what `per` names, each by itself; invalid after a report.
